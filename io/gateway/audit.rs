@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundwave_engine::FaultKind;
 use groundwave_files::rotated::{Bounds, RotatedFile};
@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use super::audit_chain::{AuditReport, Chain, with_mac};
 use super::audit_entry::{AuditEntry, AuditRecord};
+use super::audit_slots::AuditSlots;
 
 /// Error of the audit log.
 #[derive(Debug, Error)]
@@ -64,10 +65,13 @@ struct End {
     file: RotatedFile,
     number: u64,
     digest: String,
-    /// Entries that found no space, the oldest first.
-    waiting: VecDeque<AuditEntry>,
+    /// Entries that found no space, the oldest first, with their slots.
+    waiting: VecDeque<(AuditEntry, Option<usize>)>,
     /// Failure of the last write or look for space.
     failure: Option<FaultKind>,
+    /// Writes fail as on a full disk.
+    #[cfg(test)]
+    is_full: bool,
 }
 
 /// The audit log. Lines survive a crash of the program at once, one of the machine within seconds.
@@ -77,7 +81,42 @@ pub struct Audit {
     report: AuditReport,
     /// Locked file, so that one process at a time writes to the log.
     _lock: File,
+    slots: AuditSlots,
     end: Mutex<End>,
+}
+
+/// An operation on record that is carried out. Without an end its outcome is recorded as unknown.
+pub struct AuditIntent {
+    audit: Arc<Audit>,
+    slot: usize,
+    entry: Option<AuditEntry>,
+}
+
+impl AuditIntent {
+    /// Ends the record with the entry of the operation; `None` for one that is counted elsewhere.
+    ///
+    /// # Errors
+    /// When the log cannot be written: the entry waits, on disk.
+    pub fn end(mut self, entry: Option<AuditEntry>) -> io::Result<()> {
+        self.entry = None;
+        match entry {
+            Some(entry) => self.audit.write(entry, Some(self.slot)),
+            None => {
+                self.audit.slots.free(self.slot);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for AuditIntent {
+    fn drop(&mut self) {
+        if let Some(entry) = self.entry.take()
+            && let Err(err) = self.audit.write(entry, Some(self.slot))
+        {
+            tracing::error!(%err, "audit log write failed: the entry waits");
+        }
+    }
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> AuditError + use<> {
@@ -150,16 +189,42 @@ impl Audit {
         file.cut(whole_bytes).map_err(&failed)?;
         let segment = chain.segment(groundwave_files::wall::wall_ns());
         let (number, digest, report) = chain.end();
+        let (slots, mut begun) =
+            AuditSlots::open(&path.with_extension("begun")).map_err(&failed)?;
+        // Those whose line was written already before the last run ended.
+        let lines =
+            if begun.is_empty() { Vec::new() } else { std::fs::read(path).map_err(&failed)? };
+        let lines = String::from_utf8_lossy(&lines);
+        begun.retain(|(slot, entry)| {
+            let is_missing = !lines.contains(&format!("\"request_id\":{:?}", entry.request_id));
+            if !is_missing {
+                slots.free(*slot);
+            }
+            is_missing
+        });
+        let waiting = begun.into_iter().map(|(slot, entry)| (entry, Some(slot))).collect();
         let audit = Self {
             path: path.to_owned(),
             key: *key,
             report,
             _lock: lock,
-            end: Mutex::new(End { file, number, digest, waiting: VecDeque::new(), failure: None }),
+            slots,
+            end: Mutex::new(End {
+                file,
+                number,
+                digest,
+                waiting,
+                failure: None,
+                #[cfg(test)]
+                is_full: false,
+            }),
         };
         if let Some((entry, follows)) = segment {
             let mut end = audit.end();
             audit.append(&mut end, entry, Some(follows)).map_err(&failed)?;
+        }
+        if let Err(err) = audit.flush() {
+            tracing::error!(%err, "audit log write failed: entries wait");
         }
         Ok(audit)
     }
@@ -189,14 +254,35 @@ impl Audit {
     /// # Errors
     /// When the file cannot be written: the entry waits in memory.
     pub fn add(&self, entry: AuditEntry) -> io::Result<()> {
+        self.write(entry, None)
+    }
+
+    /// Puts an operation on record before it is carried out, with an outcome that is not known yet.
+    ///
+    /// # Errors
+    /// When neither its record nor its entry would find space, or too many are carried out.
+    pub fn begin(self: &Arc<Self>, entry: AuditEntry) -> io::Result<AuditIntent> {
+        self.space()?;
+        let entry = AuditEntry { outcome: 0, ..entry };
+        let slot = self.slots.begin(&entry)?;
+        Ok(AuditIntent { audit: Arc::clone(self), slot, entry: Some(entry) })
+    }
+
+    /// Appends an entry, whose slot is free once it is written.
+    fn write(&self, entry: AuditEntry, slot: Option<usize>) -> io::Result<()> {
         let mut end = self.end();
-        if end.waiting.len() < WAITING_MAX {
-            end.waiting.push_back(entry);
+        if slot.is_some() || end.waiting.len() < WAITING_MAX {
+            end.waiting.push_back((entry, slot));
         } else {
             let (action, actor) = (&entry.action, &entry.actor);
             tracing::error!(%action, %actor, "an audit entry is lost: too many wait for the disk");
         }
-        self.write_waiting(&mut end)
+        let result = self.write_waiting(&mut end);
+        if let (Err(_), Some(slot), Some((entry, _))) = (&result, slot, end.waiting.back()) {
+            // The outcome is on disk until the line is.
+            self.slots.replace(slot, entry)?;
+        }
+        result
     }
 
     /// Writes the entries that wait.
@@ -224,16 +310,22 @@ impl Audit {
 
     fn write_waiting(&self, end: &mut End) -> io::Result<()> {
         let mut write = || {
-            while let Some(entry) = end.waiting.front() {
-                let entry = entry.clone();
+            while let Some((entry, slot)) = end.waiting.front().cloned() {
                 self.append(end, entry, None)?;
                 end.waiting.pop_front();
+                slot.into_iter().for_each(|slot| self.slots.free(slot));
             }
             end.file.reserve(SPACE_BYTES)
         };
         let written = write();
         end.failure = written.as_ref().err().map(FaultKind::of);
         written
+    }
+
+    /// Lets writes fail as on a full disk.
+    #[cfg(test)]
+    pub(super) fn fail_writes(&self, is_full: bool) {
+        self.end().is_full = is_full;
     }
 
     fn append(&self, end: &mut End, entry: AuditEntry, follows: Option<String>) -> io::Result<()> {
@@ -245,6 +337,10 @@ impl Audit {
         };
         let line = serde_json::to_string(&record).map_err(io::Error::other)?;
         let line = with_mac(&self.key, &line);
+        #[cfg(test)]
+        if end.is_full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         end.file.write_all(format!("{line}\n").as_bytes())?;
         end.number += 1;
         end.digest = super::audit_chain::digest(line.as_bytes());
@@ -298,160 +394,5 @@ impl Audit {
             }
         }
         Ok(records.into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(actor: &str, at_ns: u64) -> AuditEntry {
-        AuditEntry {
-            at_ns,
-            actor: actor.to_owned(),
-            kind: "user".to_owned(),
-            action: "nodes_delete".to_owned(),
-            target: "/v1/nodes/1".to_owned(),
-            outcome: 204,
-            source_ip: "127.0.0.1".to_owned(),
-            request_id: "r".to_owned(),
-            repeated: 0,
-            name: None,
-            token: None,
-        }
-    }
-
-    const KEY: [u8; 32] = [7; 32];
-
-    fn filled(path: &Path) -> String {
-        let audit = Audit::open(path, &KEY).unwrap();
-        for at_ns in 0..5 {
-            let actor = if at_ns % 2 == 0 { "ada" } else { "bob" };
-            audit.add(entry(actor, at_ns)).unwrap();
-        }
-        std::fs::read_to_string(path).unwrap()
-    }
-
-    /// Damaged lines, first and last.
-    fn damage(path: &Path) -> Vec<(usize, usize)> {
-        let report = Audit::verify(path, &KEY).unwrap();
-        let damage = report.damage.iter();
-        damage.map(|one| (one.first_line, one.last_line)).collect()
-    }
-
-    #[test]
-    fn a_torn_line_is_taken_away_and_records_are_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.jsonl");
-        let text = filled(&path);
-        std::fs::write(&path, format!("{text}{{\"number\":6,\"at")).unwrap();
-        let audit = Audit::open(&path, &KEY).unwrap();
-        assert_eq!(audit.len(), 5);
-        assert!(audit.report().is_intact() && audit.report().torn_bytes == 15);
-        assert!(matches!(Audit::open(&path, &KEY), Err(AuditError::InUse { .. })));
-        let mut login = entry("anonymous", 8);
-        login.name = Some("ada".to_owned());
-        audit.add(login).unwrap();
-        audit.add(entry("ada", 9)).unwrap();
-        let query = AuditQuery {
-            actor: Some("ada".to_owned()),
-            to_ns: u64::MAX,
-            before: u64::MAX,
-            limit: 3,
-            ..AuditQuery::default()
-        };
-        let records = audit.find(&query).unwrap();
-        let records: Vec<_> = records.iter().map(|record| record.number).collect();
-        assert_eq!(records, [7, 6, 5]);
-        drop(audit);
-        assert_eq!(damage(&path), []);
-    }
-
-    #[test]
-    fn after_damage_it_goes_on_in_a_new_segment() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.jsonl");
-        let text = filled(&path);
-        let without = text.lines().enumerate().filter(|(at, _)| *at != 2);
-        let without: Vec<_> = without.map(|(_, line)| line).collect();
-        let without = without.join("\n") + "\n";
-        let garbled = [text.as_bytes(), &[0xff, 0xfe, b'\n']].concat();
-        for (damaged, lines) in [
-            (text.replacen("bob", "eve", 1).into_bytes(), (2, 5)),
-            (without.into_bytes(), (3, 4)),
-            (garbled, (6, 6)),
-        ] {
-            std::fs::write(&path, &damaged).unwrap();
-            assert_eq!(damage(&path), [lines]);
-            let audit = Audit::open(&path, &KEY).unwrap();
-            assert!(!audit.report().is_intact());
-            audit.add(entry("ada", 20)).unwrap();
-            drop(audit);
-            let report = Audit::verify(&path, &KEY).unwrap();
-            assert!(report.is_intact() && damage(&path) == [lines]);
-            // The segment vouches for what was there: more damage before it shows.
-            let text = std::fs::read(&path).unwrap();
-            let bent: Vec<u8> = [b"x", &text[1..]].concat();
-            std::fs::write(&path, bent).unwrap();
-            assert!(!Audit::verify(&path, &KEY).unwrap().is_intact());
-        }
-    }
-
-    #[test]
-    fn a_chain_computed_anew_without_the_key_shows() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.jsonl");
-        drop(filled(&path));
-        let own = std::fs::read_to_string(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        let forged = Audit::open(&path, &[8; 32]).unwrap();
-        for at_ns in 0..5 {
-            forged.add(entry("eve", at_ns)).unwrap();
-        }
-        drop(forged);
-        assert_eq!(damage(&path), [(1, 5)]);
-        // Neither do lines without a keyed digest follow one that has it.
-        let tail: String = own
-            .lines()
-            .map(|line| line.split(",\"mac\"").next().unwrap().to_owned() + "}\n")
-            .skip(4)
-            .collect();
-        let head: String = own.lines().take(4).map(|line| format!("{line}\n")).collect();
-        std::fs::write(&path, head + &tail).unwrap();
-        assert_eq!(damage(&path), [(5, 5)]);
-    }
-
-    #[test]
-    fn the_chain_goes_on_over_rotated_files_and_the_oldest_are_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.jsonl");
-        let bounds = Bounds { file_bytes: 2_000, older_files: 2 };
-        for at_ns in 0..100 {
-            let audit = Audit::open_within(&path, &KEY, bounds).unwrap();
-            audit.add(entry("ada", at_ns)).unwrap();
-        }
-        let files = RotatedFile::files(&path);
-        let bytes: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
-        assert!(files.len() == 3 && bytes <= 6_000, "{bytes} bytes");
-        let audit = Audit::open_within(&path, &KEY, bounds).unwrap();
-        assert_eq!(audit.len(), 100);
-        let query =
-            AuditQuery { to_ns: u64::MAX, before: u64::MAX, limit: 100, ..AuditQuery::default() };
-        let records = audit.find(&query).unwrap();
-        let numbers: Vec<_> = records.iter().rev().map(|record| record.number).collect();
-        assert!(numbers.len() > 10 && numbers[0] > 1);
-        assert_eq!(numbers, (numbers[0]..=100).collect::<Vec<_>>());
-        drop(audit);
-        assert_eq!(damage(&path), []);
-        // A file that is gone from the middle is noticed.
-        std::fs::remove_file(&files[1]).unwrap();
-        std::fs::rename(&files[0], &files[1]).unwrap();
-        assert_eq!(damage(&path).len(), 1);
-        // The segment after damage holds when the files before it are gone.
-        for at_ns in 100..200 {
-            let audit = Audit::open_within(&path, &KEY, bounds).unwrap();
-            audit.add(entry("ada", at_ns)).unwrap();
-        }
-        assert!(Audit::verify(&path, &KEY).unwrap().is_intact());
     }
 }

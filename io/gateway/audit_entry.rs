@@ -15,7 +15,7 @@ pub struct AuditEntry {
     pub action: String,
     /// Path of the request.
     pub target: String,
-    /// HTTP status.
+    /// HTTP status; 0 while it is unknown.
     pub outcome: u16,
     /// Source address.
     pub source_ip: String,

@@ -4,6 +4,9 @@ pub mod archive;
 mod audit;
 mod audit_chain;
 mod audit_entry;
+mod audit_slots;
+#[cfg(test)]
+mod audit_tests;
 pub mod camera;
 pub mod firmware;
 pub mod nft;
@@ -12,6 +15,6 @@ pub mod nut;
 pub mod openapi;
 pub mod reply_log;
 
-pub use audit::{Audit, AuditError, AuditQuery};
+pub use audit::{Audit, AuditError, AuditIntent, AuditQuery};
 pub use audit_chain::{AuditDamage, AuditReport};
 pub use audit_entry::{AuditEntry, AuditRecord};

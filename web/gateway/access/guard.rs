@@ -14,7 +14,7 @@ use groundwave_http::endpoints::Operation;
 use groundwave_http::mount::MountedAt;
 use groundwave_http::problem::ProblemKind;
 use groundwave_http::{Problem, id};
-use groundwave_io_gateway::{Audit, AuditEntry};
+use groundwave_io_gateway::{Audit, AuditEntry, AuditIntent};
 
 use super::caller::{Caller, ClientAddress, Credential};
 use super::{Access, LoginNote, Scope, forbidden};
@@ -127,16 +127,21 @@ fn admit(
     Ok(())
 }
 
-/// Refuses an operation that changes something and whose audit entry would find no space. Logins go on:
+/// Puts an operation that changes something on record, before it is carried out. Logins go on without:
 /// who frees the disk has to log in.
-fn can_be_audited(guard: &Guard, operation: Option<&Operation<Access>>) -> Result<(), Problem> {
+fn record(
+    guard: &Guard,
+    operation: Option<&Operation<Access>>,
+    entry: impl FnOnce() -> AuditEntry,
+) -> Result<Option<AuditIntent>, Problem> {
     let is_audited = operation.is_some_and(|operation| {
         operation.rule.audited && operation.rule.role.is_some() && operation.method != "GET"
     });
     if !is_audited {
-        return Ok(());
+        return Ok(None);
     }
-    guard.audit.space().map_err(|err| {
+    let intent = guard.audit.begin(entry());
+    intent.map(Some).map_err(|err| {
         let detail = format!("audit log: {err}");
         match FaultKind::of(&err).may_pass() {
             true => Problem::storage_full(detail),
@@ -178,16 +183,29 @@ pub async fn guard(
     let mut caller = None;
     let note = LoginNote::default();
     request.extensions_mut().insert(note.clone());
-    let admitted = admit(&guard, operation, &params, &mut request, &mut caller)
-        .and_then(|()| can_be_audited(&guard, operation));
-    let answer = match admitted {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+    let id = operation.map_or("none", |operation| operation.id);
+    let entry = |caller: Option<&Arc<Caller>>, outcome: u16| AuditEntry {
+        at_ns: wall_ns(),
+        actor: caller.map_or("anonymous".to_owned(), |caller| caller.username.clone()),
+        kind: caller.map_or("none", |caller| caller.kind()).to_owned(),
+        action: id.to_owned(),
+        target: path.clone(),
+        outcome,
+        source_ip: client.to_string(),
+        request_id: request_id.clone(),
+        repeated: 0,
+        name: note.name(),
+        token: caller.and_then(|caller| caller.api_token()).map(str::to_owned),
+    };
+    let intent = admit(&guard, operation, &params, &mut request, &mut caller)
+        .and_then(|()| record(&guard, operation, || entry(caller.as_ref(), 0)));
+    let (answer, intent) = match intent {
+        Ok(intent) => (next.run(request).await, intent),
+        Err(problem) => (problem.into_response(), None),
     };
     let answer = finish(answer, instance, &request_id);
     let status = answer.status().as_u16();
     let took_ns = monotonic_ns().saturating_sub(began_ns);
-    let id = operation.map_or("none", |operation| operation.id);
     guard.metrics.answered(id, status, took_ns);
     // Reads with an API token are recorded with its noted uses.
     let is_noted = note_use(&guard, caller.as_ref());
@@ -195,22 +213,13 @@ pub async fn guard(
         is_noted || operation.rule.audited && operation.method != "GET"
     };
     if operation.is_some_and(audited) {
-        let entry = AuditEntry {
-            at_ns: wall_ns(),
-            actor: caller.as_ref().map_or("anonymous".to_owned(), |caller| caller.username.clone()),
-            kind: caller.as_ref().map_or("none", |caller| caller.kind()).to_owned(),
-            action: id.to_owned(),
-            target: path,
-            outcome: status,
-            source_ip: client.to_string(),
-            request_id,
-            repeated: 0,
-            name: note.name(),
-            token: caller.as_ref().and_then(|caller| caller.api_token()).map(str::to_owned),
+        let entry = guard.audit_sampling.admit(entry(caller.as_ref(), status), monotonic_ns());
+        let result = match (intent, entry) {
+            (Some(intent), entry) => intent.end(entry),
+            (None, Some(entry)) => guard.audit.add(entry),
+            (None, None) => Ok(()),
         };
-        if let Some(entry) = guard.audit_sampling.admit(entry, monotonic_ns())
-            && let Err(err) = guard.audit.add(entry)
-        {
+        if let Err(err) = result {
             tracing::error!(%err, "audit log write failed: the entry waits");
         }
     }

@@ -44,7 +44,8 @@ pub struct AuditEntryView {
     pub action: String,
     /// Request path.
     pub target: String,
-    /// HTTP status.
+    /// HTTP status; 0 where the outcome is unknown, because the gateway was stopped or the client went
+    /// away meanwhile.
     pub outcome: u16,
     /// IP address of the client.
     pub source_ip: String,
