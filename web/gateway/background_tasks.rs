@@ -209,9 +209,19 @@ pub async fn read_sensors(gateway: Gateway) {
                 for fault in faults {
                     tracing::warn!("{fault}");
                 }
-                let command = RecordHostReadings { readings };
-                let is_empty = command.readings.is_empty();
-                !is_empty && gateway.world.submit(command).await.is_err()
+                let command = RecordHostReadings { readings, partial: true };
+                match command.readings.is_empty() {
+                    true => false,
+                    false => match gateway.world.submit(command).await {
+                        Ok(refusals) => {
+                            for refusal in refusals {
+                                tracing::warn!("reading of this machine left out: {refusal}");
+                            }
+                            false
+                        }
+                        Err(_) => true,
+                    },
+                }
             }
         };
         let took_ns = monotonic_ns() - began_ns;

@@ -130,33 +130,53 @@ impl Recorded for RecordScan {
 pub struct RecordHostReadings {
     /// Values by metric, `i2c.TEMPLATE.METRIC`.
     pub readings: BTreeMap<String, f64>,
+    /// Invalid values are left out alone; in commands that were recorded before, one refuses all.
+    #[serde(default)]
+    pub partial: bool,
+}
+
+/// Checks a reading of a sensor of the gateway's own machine.
+fn check(metric: &str, value: f64) -> Result<(), Refusal> {
+    check_metric(metric, value)?;
+    match metric.starts_with(NAMESPACE) {
+        true => Ok(()),
+        false => Err(Refusal::invalid("readings", format!("{metric:?}"), "i2c.TEMPLATE.METRIC")),
+    }
 }
 
 impl Command for RecordHostReadings {
-    type Out = Result<(), Refusal>;
+    /// Refusals of readings that were left out.
+    type Out = Result<Vec<Refusal>, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        for (metric, value) in &self.readings {
-            check_metric(metric, *value)?;
-            if !metric.starts_with(NAMESPACE) {
-                let allowed = "i2c.TEMPLATE.METRIC";
-                return Err(Refusal::invalid("readings", format!("{metric:?}"), allowed));
+        let mut refusals = Vec::new();
+        let mut valid = BTreeMap::new();
+        for (metric, value) in self.readings {
+            match check(&metric, value) {
+                Ok(()) => {
+                    valid.insert(metric, value);
+                }
+                Err(refusal) if self.partial => refusals.push(refusal),
+                Err(refusal) => return Err(refusal),
             }
         }
         let ts_ms = world.resource::<Clock>().wall_ns / 1_000_000;
         let mut observed = world.resource_mut::<Observed>();
         let readings = Arc::make_mut(&mut observed.readings);
         readings.retain(|_, reading| reading.ts_ms.saturating_add(READING_MS) > ts_ms);
-        for (metric, value) in self.readings {
+        for (metric, value) in valid {
             if readings.len() < READINGS_MAX || readings.contains_key(&metric) {
                 readings.insert(metric, Reading { value, ts_ms });
+            } else if self.partial {
+                let what = format!("{metric}: the machine has {READINGS_MAX} metrics, the maximum");
+                refusals.push(Refusal::conflict(what));
             }
         }
-        Ok(())
+        Ok(refusals)
     }
 }
 impl Recorded for RecordHostReadings {
     const NAME: &'static str = "peripheral.readings";
-    type Reply = ();
+    type Reply = Vec<Refusal>;
 }
 
 /// Removes the scans of a node.

@@ -104,7 +104,10 @@ fn observations_are_kept_and_leave_a_fresh_world_as_it_was() {
     assert!(does(&mut engine, other).is_err());
     let foreign = RecordScan { node: Some(NodeId::from_u128(7)), bus: 1, devices: Vec::new() };
     assert!(does(&mut engine, foreign).is_err());
-    let readings = |name: &str| RecordHostReadings { readings: [(name.to_owned(), 25.0)].into() };
+    let readings = |name: &str| RecordHostReadings {
+        readings: [(name.to_owned(), 25.0)].into(),
+        partial: false,
+    };
     does(&mut engine, readings("i2c.lm75.temperature_c")).unwrap();
     assert!(does(&mut engine, readings("sys.load1")).is_err());
     let view = engine.view();
@@ -112,4 +115,21 @@ fn observations_are_kept_and_leave_a_fresh_world_as_it_was() {
     assert_eq!(peripherals.scans[0].0.devices, [device]);
     let reading = peripherals.readings["i2c.lm75.temperature_c"];
     assert_eq!((reading.value, reading.ts_ms), (25.0, 7_000));
+}
+
+#[test]
+fn invalid_reading_of_the_machine_is_left_out_alone() {
+    let mut engine = engine();
+    let values = [
+        ("i2c.bme280.temp_c", 21.5),
+        ("i2c.bme280.pressure_pa", f64::NAN),
+        ("sys.load1", 1.0),
+        ("i2c.lm75.temperature_c", -4.0),
+    ];
+    let readings = values.map(|(name, value)| (name.to_owned(), value)).into();
+    let refusals = does(&mut engine, RecordHostReadings { readings, partial: true }).unwrap();
+    assert_eq!(refusals.len(), 2, "{refusals:?}");
+    let view = engine.view();
+    let names: Vec<_> = view.peripherals.readings.keys().map(|name| &**name).collect();
+    assert_eq!(names, ["i2c.bme280.temp_c", "i2c.lm75.temperature_c"]);
 }

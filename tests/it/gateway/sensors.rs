@@ -213,8 +213,10 @@ fn readings_are_those_of_nodes_and_of_the_gateways_machine() {
     let mut heartbeat = beat(7, 1);
     heartbeat["metrics"] = json!({ "i2c.bme280_2.pressure_hpa": 1006.5, "sys.load1": 0.5 });
     bench.call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
-    let command =
-        RecordHostReadings { readings: [("i2c.lm75.temperature_c".to_owned(), 25.5)].into() };
+    let command = RecordHostReadings {
+        readings: [("i2c.lm75.temperature_c".to_owned(), 25.5)].into(),
+        partial: true,
+    };
     bench.runtime.block_on(bench.gateway.world.submit(command)).unwrap();
     let document = bench.get(&viewer, "/v1/sensors/readings").is(200);
     assert_eq!(document["total"], 2);

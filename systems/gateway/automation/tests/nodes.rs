@@ -108,7 +108,7 @@ fn a_sensor_of_the_gateway_starts_an_execution() {
     put(&mut engine, "hot", &flow);
     for (second, value, count) in [(1, 59.5, 0), (2, 61.0, 1), (3, 62.0, 1)] {
         let readings = BTreeMap::from([("i2c.bme280.temp_c".to_owned(), value)]);
-        let command = RecordHostReadings { readings };
+        let command = RecordHostReadings { readings, partial: true };
         does_at(&mut engine, WALL + second * S, command).unwrap();
         assert_eq!(states(&engine, "hot").len(), count, "{value}");
     }
