@@ -98,6 +98,11 @@ fn median_best(mesh: &[ScoredNode<'_>]) -> Option<f64> {
     best.get(best.len() / 2).copied()
 }
 
+/// Value to two decimal places.
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
 /// 100 (0.4 online/approved + 0.3 median best-link quality + 0.2 (1 - articulation nodes/nodes) +
 /// 0.1 nodes that reach the gateway/nodes). A node reaches the gateway when
 /// its heartbeats do.
@@ -119,7 +124,7 @@ pub(super) fn mesh_score(nodes: &[ScoredNode<'_>]) -> MeshScore {
         score: 100.0 * score,
         detail,
     };
-    let components = vec![
+    let mut components = vec![
         component(
             "online",
             0.4,
@@ -147,7 +152,9 @@ pub(super) fn mesh_score(nodes: &[ScoredNode<'_>]) -> MeshScore {
             format!("{} of {approved} nodes reach the gateway", online + stale),
         ),
     ];
-    let score = components.iter().map(|part| part.weight * part.score).sum::<f64>();
+    // Before the grade: 0.4 * 100 is no F by a rounding error.
+    let score = hundredths(components.iter().map(|part| part.weight * part.score).sum::<f64>());
+    components.iter_mut().for_each(|part| part.score = hundredths(part.score));
     let grade = match score {
         90.0.. => "A",
         75.0.. => "B",

@@ -114,8 +114,10 @@ fn links_are_reports_of_both_ends() {
     assert_eq!((&edges[0].at_b, edges[0].asymmetry()), (&None, None));
     let score = view.fleet.mesh_score();
     assert_eq!((score.partitions, &score.articulation_nodes), (1, &vec![node(2)]));
-    let by_hand = 100.0 * (0.4 + 0.3 * 200.0 / 255.0 + 0.2 * (1.0 - 1.0 / 3.0) + 0.1);
-    assert!((score.score - by_hand).abs() < 1e-9, "{}", score.score);
+    let by_hand: f64 = 100.0 * (0.4 + 0.3 * 200.0 / 255.0 + 0.2 * (1.0 - 1.0 / 3.0) + 0.1);
+    assert_eq!(score.score, (by_hand * 100.0).round() / 100.0);
+    let scores: Vec<_> = score.components.iter().map(|part| part.score).collect();
+    assert_eq!(scores, [100.0, 78.43, 66.67, 100.0]);
 }
 
 #[test]

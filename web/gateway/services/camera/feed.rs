@@ -1,7 +1,7 @@
 //! Latest frame of a camera and the counts of its upstream.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundwave_files::wall::{monotonic_ns, wall_ns};
 use hyper::body::Bytes;
@@ -25,8 +25,7 @@ pub(super) struct Feed {
     pub(super) viewers: AtomicUsize,
     count: AtomicU64,
     bytes: AtomicU64,
-    /// Counts and time of the last measurement.
-    measured: std::sync::Mutex<(u64, u64, u64)>,
+    meter: Mutex<Meter>,
 }
 
 impl Default for Feed {
@@ -36,7 +35,7 @@ impl Default for Feed {
             viewers: AtomicUsize::new(0),
             count: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
-            measured: std::sync::Mutex::default(),
+            meter: Mutex::default(),
         }
     }
 }
@@ -53,6 +52,38 @@ pub(super) struct Rates {
 /// Shortest interval of a measurement, ns.
 const MEASURED_NS: u64 = 1_000_000_000;
 
+/// Measurement of rates over intervals of a second or more: a shorter one would take the time between
+/// two frames for a rate.
+#[derive(Debug, Default)]
+struct Meter {
+    /// Begin of the interval, ns; frames and bytes by then.
+    begin: (u64, u64, u64),
+    /// Rates of the interval before.
+    rates: Rates,
+}
+
+impl Meter {
+    /// Begins anew at a moment with these counts.
+    fn reset(&mut self, now: (u64, u64, u64)) {
+        *self = Self { begin: now, rates: Rates::default() };
+    }
+
+    /// Rates of the last complete interval; 0 before the first is complete.
+    fn rates(&mut self, now: (u64, u64, u64)) -> Rates {
+        let interval_ns = now.0.saturating_sub(self.begin.0);
+        if interval_ns >= MEASURED_NS {
+            let interval_s = interval_ns as f64 / 1e9;
+            let per_second = |count: u64| (count as f64 / interval_s * 100.0).round() / 100.0;
+            self.rates = Rates {
+                fps: per_second(now.1 - self.begin.1),
+                bps: per_second((now.2 - self.begin.2) * 8),
+            };
+            self.begin = now;
+        }
+        self.rates
+    }
+}
+
 impl Feed {
     /// Publishes a frame.
     pub(super) fn publish(&self, jpeg: Bytes) {
@@ -62,34 +93,49 @@ impl Feed {
         self.frames.send_replace(Some(Arc::new(frame)));
     }
 
-    /// Forgets the frame and the counts: the upstream is closed.
-    pub(super) fn clear(&self) {
-        self.frames.send_replace(None);
-        let mut measured = self.measured.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *measured = (
-            monotonic_ns(),
-            self.count.load(Ordering::Relaxed),
-            self.bytes.load(Ordering::Relaxed),
-        );
+    /// Time and counts.
+    fn now(&self) -> (u64, u64, u64) {
+        let (count, bytes) = (&self.count, &self.bytes);
+        (monotonic_ns(), count.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed))
     }
 
-    /// Rates since the last measurement that is a second old or more.
+    fn meter(&self) -> MutexGuard<'_, Meter> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the measurement of an upstream that opens.
+    pub(super) fn open(&self) {
+        self.meter().reset(self.now());
+    }
+
+    /// Removes the frame and the rates: the upstream is closed.
+    pub(super) fn clear(&self) {
+        self.frames.send_replace(None);
+        self.meter().reset(self.now());
+    }
+
+    /// Rates of the last second or more.
     pub(super) fn rates(&self) -> Rates {
-        let now = (
-            monotonic_ns(),
-            self.count.load(Ordering::Relaxed),
-            self.bytes.load(Ordering::Relaxed),
-        );
-        let mut measured = self.measured.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let took_ns = now.0.saturating_sub(measured.0);
-        let took_s = took_ns as f64 / 1e9;
-        let rates = Rates {
-            fps: (now.1 - measured.1) as f64 / took_s.max(1e-3),
-            bps: (now.2 - measured.2) as f64 * 8.0 / took_s.max(1e-3),
-        };
-        if took_ns >= MEASURED_NS {
-            *measured = now;
-        }
-        rates
+        self.meter().rates(self.now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_of_whole_seconds() {
+        let mut meter = Meter::default();
+        let at = |ms: u64, frames: u64| (ms * 1_000_000, frames, frames * 1_000);
+        meter.reset(at(5_000, 10));
+        // A frame 7 ms after the begin is no rate of 142 frames/s.
+        assert_eq!(meter.rates(at(5_007, 11)).fps, 0.0);
+        let rates = meter.rates(at(6_000, 25));
+        assert_eq!((rates.fps, rates.bps), (15.0, 120_000.0));
+        assert_eq!(meter.rates(at(6_007, 26)).fps, 15.0);
+        assert_eq!(meter.rates(at(8_000, 55)).fps, 15.0);
+        meter.reset(at(9_000, 60));
+        assert_eq!(meter.rates(at(9_001, 61)).fps, 0.0);
     }
 }

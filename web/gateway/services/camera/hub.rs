@@ -287,6 +287,7 @@ async fn run(started: Arc<Started>, id: Id<Camera>, upstreams: Upstreams) {
         let deliver = |jpeg| started.deliver(jpeg);
         let Upstreams { world, outbound, vault } = &upstreams;
         let began_ns = monotonic_ns();
+        started.feed.open();
         let reading = source::read(world, outbound, vault, id, &versioned.object, &deliver);
         let ended: Result<(), CameraError> = tokio::select! {
             () = stop.cancelled() => break,
