@@ -94,7 +94,8 @@ pub async fn snapshot_topology(gateway: Gateway) {
     }
 }
 
-/// Compares the kernel's firewall with the desired ruleset, until the gateway stops.
+/// Compares the kernel's firewall with the desired ruleset and restores the confirmed one, until the
+/// gateway stops.
 pub async fn observe_firewall(gateway: Gateway) {
     loop {
         tokio::select! {
@@ -105,7 +106,11 @@ pub async fn observe_firewall(gateway: Gateway) {
             continue;
         }
         let began_ns = monotonic_ns();
-        let failed = gateway.firewall.read(&gateway.world).await.is_err();
+        let result = gateway.firewall.restore(&gateway.world).await;
+        if let Err(problem) = &result {
+            tracing::error!(problem = problem.detail, "firewall could not be compared or restored");
+        }
+        let failed = result.is_err();
         let took_ns = monotonic_ns() - began_ns;
         gateway.background_tasks.record("firewall", took_ns, 0, failed);
     }

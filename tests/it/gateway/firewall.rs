@@ -278,6 +278,15 @@ fn foreign_changes_give_divergence_and_a_restart_restores_the_confirmed_ruleset(
         json!([{ "pointer": "/table", "wanted": true, "found": false }])
     );
     assert_eq!(row.connect("lan", "192.0.2.2:8000").as_deref(), Some("10.50.0.2"));
+    let restore =
+        || bench.runtime.block_on(bench.gateway.firewall.restore(&bench.gateway.world)).unwrap();
+    for change in ["flush ruleset", "insert rule inet meshgw forward accept"] {
+        row.nft(change);
+        assert!(restore(), "{change}");
+        assert_eq!(ruleset(&bench, &admin)["divergence"], json!([]));
+        assert_eq!(row.connect("lan", "192.0.2.2:8000"), None);
+    }
+    assert!(!restore());
 
     // A ruleset that awaits confirmation when the gateway is killed is not applied again.
     let open = json!({ "src_zone": lan, "action": "accept" });

@@ -247,6 +247,31 @@ impl FirewallService {
         Ok(ReadBack { listing, divergence, foreign })
     }
 
+    /// Applies the confirmed ruleset again where the kernel has another one; `true` if it did. One that
+    /// awaits confirmation stays as it is: its deadline decides.
+    ///
+    /// # Errors
+    /// 503 without nftables, 422 with its reason.
+    pub async fn restore(&self, world: &World) -> Result<bool, Problem> {
+        let differences = self.read(world).await?.divergence;
+        let mut applied = self.applied.lock().await;
+        let view = world.view();
+        let is_confirmed = view.firewall.pending.is_none() && view.firewall.confirmed.is_some();
+        let (Some(first), true) = (differences.first(), is_confirmed) else {
+            return Ok(false);
+        };
+        tracing::warn!(
+            first = first.pointer,
+            count = differences.len(),
+            "another program changed the firewall: the confirmed ruleset is applied again"
+        );
+        self.enforce(world, &mut applied).await?;
+        let listing = self.ask(Nft::list).await?;
+        let divergence = divergences(applied.as_ref(), listing.as_ref());
+        self.record(world, &divergence).await?;
+        Ok(true)
+    }
+
     /// Packets and bytes of a rule of the firewall; `None` where it is not in force.
     #[must_use]
     pub fn counted(listing: Option<&Listing>, rule: uuid::Uuid) -> Option<Counted> {
