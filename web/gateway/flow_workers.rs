@@ -1,4 +1,5 @@
-//! Workers of deliveries: a bounded number of attempts at a time, and their outcomes for the world.
+//! Workers of deliveries: a bounded number of attempts of each receiver at a time, and their outcomes for
+//! the world.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,14 +8,12 @@ use groundwave_engine::Effects;
 use groundwave_gateway::automation::{Deliver, FinishAttempt, ObserveGateway, ResumeDeliveries};
 use groundwave_host::readings::host::disk_used_percent;
 use groundwave_http::Problem;
-use tokio::sync::Semaphore;
 
+use super::services::delivery_slots::{DeliverySlots, receiver};
 use super::services::flow_backends::attempt;
 use super::services::world::blocking;
 use super::state::Gateway;
 
-/// Attempts at a time.
-const WORKERS: usize = 128;
 /// Wait before an outcome that found no space is recorded again.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Metric of the used share of the file system with the state of the gateway.
@@ -29,21 +28,21 @@ pub async fn deliver(gateway: Gateway, mut effects: Effects<Deliver>) {
             return;
         }
     }
-    let workers = Arc::new(Semaphore::new(WORKERS));
+    let slots = Arc::new(DeliverySlots::default());
     loop {
-        let permit = tokio::select! {
-            () = gateway.stop.cancelled() => return,
-            permit = Arc::clone(&workers).acquire_owned() => permit,
-        };
         let next = tokio::select! {
             () = gateway.stop.cancelled() => return,
             next = effects.next() => next,
         };
-        let (Some(next), Ok(permit)) = (next, permit) else {
+        let Some(next) = next else {
             return;
         };
-        let gateway = gateway.clone();
+        let (gateway, slots) = (gateway.clone(), Arc::clone(&slots));
         tokio::spawn(async move {
+            let slot = tokio::select! {
+                () = gateway.stop.cancelled() => return,
+                slot = slots.acquire(receiver(&next.request)) => slot,
+            };
             let servers = &gateway.settings.flow_servers;
             let attempt =
                 attempt(servers, (&gateway.world, &gateway.vault, &gateway.outbound), &next);
@@ -59,7 +58,7 @@ pub async fn deliver(gateway: Gateway, mut effects: Effects<Deliver>) {
                     break;
                 }
             }
-            drop(permit);
+            drop(slot);
         });
     }
 }

@@ -8,6 +8,7 @@ pub mod camera;
 pub mod challenges;
 pub mod config_objects;
 pub mod confirmation;
+pub mod delivery_slots;
 pub mod dhcp;
 pub mod earlier_secrets;
 pub mod external;
