@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, header};
+use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, Version, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::IntoResponse;
 use tower::ServiceBuilder;
 use tower::util::MapResponseLayer;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -14,7 +16,7 @@ use tower_http::cors::{Any, CorsLayer};
 use tower_http::trace::TraceLayer;
 use tracing::Span;
 
-use super::problem;
+use super::{Problem, problem};
 
 /// Longest JSON body, bytes. The longest honest one, a region of ten thousand positions, is a
 /// third of it.
@@ -66,6 +68,24 @@ pub fn own_origin(router: Router) -> Router {
         .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
     traced(router.layer(worn))
+}
+
+/// Refuses requests that do not name this server: HTTP/1.1 without one `Host` (RFC 9112 3.2), and
+/// `CONNECT`, which has no path.
+pub fn addressed(router: Router) -> Router {
+    router.layer(from_fn(async |request: Request, next: Next| {
+        let hosts = request.headers().get_all(header::HOST).iter().count();
+        let problem = match (request.version(), hosts, request.method()) {
+            (_, _, &Method::CONNECT) => {
+                Problem::new(StatusCode::METHOD_NOT_ALLOWED, "CONNECT is not allowed here")
+            }
+            (Version::HTTP_11, 0 | 2.., _) => Problem::bad_request(format!(
+                "invalid number of header fields Host: found {hosts}, allowed 1"
+            )),
+            _ => return next.run(request).await,
+        };
+        problem.with_usual_kind().into_response()
+    }))
 }
 
 /// Adds `Retry-After` to responses 429 and 503 that have none.
@@ -122,7 +142,30 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::Problem;
+
+    #[tokio::test]
+    async fn requests_to_no_host_and_connect_are_refused() {
+        let router = addressed(Router::new().route("/", get(|| async { "served" })));
+        let request = |method: Method, uri: &str, version, hosts: &[&str]| {
+            let mut request = Request::builder().method(method).uri(uri).version(version);
+            for host in hosts {
+                request = request.header(header::HOST, *host);
+            }
+            request.body(Body::empty()).unwrap()
+        };
+        let own = ["gateway.test"].as_slice();
+        for (request, status) in [
+            (request(Method::GET, "/", Version::HTTP_11, own), 200),
+            (request(Method::GET, "/", Version::HTTP_10, &[]), 200),
+            (request(Method::GET, "/", Version::HTTP_11, &[]), 400),
+            (request(Method::GET, "/", Version::HTTP_11, &["a", "b"]), 400),
+            (request(Method::CONNECT, "gateway.test:80", Version::HTTP_11, own), 405),
+        ] {
+            let line = format!("{request:?}");
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{line}");
+        }
+    }
 
     #[tokio::test]
     async fn temporary_refusal_gives_retry_after() {

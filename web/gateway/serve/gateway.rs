@@ -21,6 +21,7 @@ pub use super::gateway_config::{GatewayConfig, TunnelChoice};
 use super::tunnel_listener::TunnelListener;
 use crate::Gateway;
 use groundwave_http::Failure;
+use groundwave_http::layers;
 use groundwave_http::serve::{Serving, serve_with};
 use groundwave_http::{Problem, id};
 
@@ -62,7 +63,7 @@ impl RunningGateway {
         for listener in listeners.into_iter().flatten() {
             gateway.outbound.listens_on(listener.local_addr()?);
         }
-        let routes = crate::router(gateway.clone());
+        let routes = layers::addressed(crate::router(gateway.clone()));
         let failed = |problem: Problem| Failure::Machine(problem.detail);
         let bootstrap = config.state.file(BOOTSTRAP);
         create_first_admin(&gateway, admin_password, &bootstrap).await.map_err(failed)?;
