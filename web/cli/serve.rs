@@ -9,7 +9,7 @@ use groundwave_http::Failure;
 use super::output::Output;
 
 /// Default log filter, unless `RUST_LOG` is set.
-pub const LOG_FILTER: &str = "info,groundwave=debug";
+pub const LOG_FILTER: &str = "info";
 
 /// Serve the planning API and the mesh gateway over HTTP
 #[derive(Args)]

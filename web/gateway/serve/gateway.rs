@@ -64,6 +64,7 @@ impl RunningGateway {
             gateway.outbound.listens_on(listener.local_addr()?);
         }
         let routes = layers::addressed(crate::router(gateway.clone()));
+        let routes = super::proxies::behind(routes, &config.trusted_proxies);
         let failed = |problem: Problem| Failure::Machine(problem.detail);
         let bootstrap = config.state.file(BOOTSTRAP);
         create_first_admin(&gateway, admin_password, &bootstrap).await.map_err(failed)?;

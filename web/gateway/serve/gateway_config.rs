@@ -139,6 +139,16 @@ pub struct GatewayConfig {
     #[arg(long, env = "GATEWAY_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
+    /// Address of a proxy whose header field X-Forwarded-For names the client; repeatable
+    /// [example: 127.0.0.1]
+    #[arg(
+        long = "trusted-proxy",
+        env = "GATEWAY_TRUSTED_PROXIES",
+        value_name = "ADDRESS",
+        value_delimiter = ','
+    )]
+    pub trusted_proxies: Vec<IpAddr>,
+
     /// Host name of the gateway besides `localhost` and its addresses; repeatable
     #[arg(long = "host", env = "GATEWAY_HOSTS", value_name = "NAME", value_delimiter = ',')]
     pub hosts: Vec<String>,
