@@ -14,6 +14,11 @@ pub enum CameraError {
     /// Answer that is no stream of pictures.
     #[error("no stream: {0}")]
     Stream(String),
+    /// Frames longer than allowed.
+    #[error(
+        "frames too long: allowed 0 to {0} bytes, by a lower resolution or quality of the camera"
+    )]
+    TooLong(usize),
     /// No frame in time.
     #[error("no frame within {0} s")]
     Silent(u64),

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::Deliver;
 use super::error::CameraError;
-use super::jpeg::FrameSplitter;
+use super::frames::FrameReader;
 
 /// Input of ffmpeg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,26 +102,27 @@ pub(super) async fn convert(
         }
         std::io::Result::Ok(())
     };
+    let write = async { Ok::<_, CameraError>(write.await) };
     let read = async {
-        let mut splitter = FrameSplitter::default();
+        let mut reader = FrameReader::new();
         let mut part = vec![0; 64 << 10];
         loop {
-            let count = stdout.read(&mut part).await?;
+            let count = stdout.read(&mut part).await.map_err(failed)?;
             if count == 0 {
-                return std::io::Result::Ok(());
+                return Ok(());
             }
-            splitter.push(&part[..count]).into_iter().for_each(deliver);
+            reader.push(&part[..count], deliver)?;
         }
     };
     let complain = async {
         let mut text = Vec::new();
         let mut stderr = stderr.take(ERROR_BYTES_MAX as u64);
         let _ = stderr.read_to_end(&mut text).await;
-        text
+        Ok::<_, CameraError>(text)
     };
-    // The write ends with the packets, the read with the program, whose output is complete then.
-    let (written, transfer, text) = tokio::join!(write, read, complain);
-    transfer.map_err(failed)?;
+    // The write ends with the packets, the read with the program, whose output is complete then. A read
+    // that fails ends the program.
+    let (written, (), text) = tokio::try_join!(write, read, complain)?;
     let status = child.wait().await.map_err(failed)?;
     let text = String::from_utf8_lossy(&text);
     let first = text.lines().next().unwrap_or_default();

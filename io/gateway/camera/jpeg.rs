@@ -17,6 +17,8 @@ pub struct FrameSplitter {
     phase: Phase,
     /// A scan was seen: without one there is no picture.
     has_scan: bool,
+    /// Number of frames that were dropped because of their length.
+    too_long: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,10 +57,16 @@ impl FrameSplitter {
             }
         }
         if self.phase != Phase::Outside && self.data.len() > FRAME_BYTES_MAX {
+            self.too_long += 1;
             self.data.clear();
             (self.at, self.phase) = (0, Phase::Outside);
         }
         frames
+    }
+
+    /// Number of frames that were dropped because of their length since the last call.
+    pub fn take_too_long(&mut self) -> u32 {
+        std::mem::take(&mut self.too_long)
     }
 
     /// Finds the start of a frame and drops what is before it.
@@ -97,7 +105,10 @@ impl FrameSplitter {
                 (self.at, self.phase) = (0, Phase::Outside);
                 match frame.len() <= FRAME_BYTES_MAX {
                     true => Step::Frame(frame.into()),
-                    false => Step::On,
+                    false => {
+                        self.too_long += 1;
+                        Step::On
+                    }
                 }
             }
             // The rest of the frame is lost: this is the next one, and not a thumbnail.

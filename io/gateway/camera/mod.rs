@@ -2,6 +2,7 @@
 
 mod error;
 mod ffmpeg;
+mod frames;
 pub mod jpeg;
 mod mjpeg;
 mod rtsp;

@@ -14,8 +14,7 @@ use url::Url;
 use super::Deliver;
 use super::error::CameraError;
 use super::ffmpeg::{Input, WAITING_MAX, convert, find_ffmpeg};
-use super::jpeg::FrameSplitter;
-use super::mjpeg::SILENCE_MAX;
+use super::frames::{FrameReader, SILENCE_MAX};
 
 /// User name and password.
 #[derive(Clone, PartialEq, Eq)]
@@ -90,7 +89,7 @@ pub async fn read_rtsp(
     let mut frames = playing.map_err(silent)?.map_err(failed)?.demuxed().map_err(failed)?;
     let (sender, receiver) = mpsc::channel::<Bytes>(WAITING_MAX);
     let read = async {
-        let mut splitter = FrameSplitter::default();
+        let mut reader = FrameReader::new();
         loop {
             let item = timeout(SILENCE_MAX, frames.next()).await.map_err(silent)?;
             let Some(item) = item else {
@@ -100,7 +99,7 @@ pub async fn read_rtsp(
                 continue;
             };
             if !is_h264 {
-                splitter.push(frame.data()).into_iter().for_each(deliver);
+                reader.push(frame.data(), deliver)?;
             } else if sender.send(frame.into_data().into()).await.is_err() {
                 return Err(CameraError::Decoder("it ended".to_owned()));
             }

@@ -16,7 +16,7 @@ use super::layout::{
 use crate::camera::Deliver;
 use crate::camera::error::CameraError;
 use crate::camera::ffmpeg::{Input, WAITING_MAX, convert, find_ffmpeg};
-use crate::camera::jpeg::{FRAME_BYTES_MAX, FrameSplitter};
+use crate::camera::frames::FrameReader;
 
 /// Number of requested buffers.
 const BUFFERS: u32 = 4;
@@ -146,12 +146,12 @@ impl Capture {
         self.fourcc == "YUYV"
     }
 
-    /// Copy of a picture, of a raw one without what fills its lines up; `None` for one that is too long
-    /// or too short.
+    /// Copy of a picture, of a raw one without what fills its lines up; `None` for one that is too
+    /// short.
     fn picture(&self, bytes: &[u8]) -> Option<Bytes> {
         match self.is_raw() {
             true => packed(bytes, self.width as usize * 2, self.line_bytes, self.height),
-            false => (bytes.len() <= FRAME_BYTES_MAX).then(|| Bytes::copy_from_slice(bytes)),
+            false => Some(Bytes::copy_from_slice(bytes)),
         }
     }
 }
@@ -239,9 +239,9 @@ pub async fn read_v4l2(
         if is_raw {
             return convert(input, receiver, deliver).await;
         }
-        let mut splitter = FrameSplitter::default();
+        let mut reader = FrameReader::new();
         while let Some(picture) = receiver.recv().await {
-            splitter.push(&picture).into_iter().for_each(deliver);
+            reader.push(&picture, deliver)?;
         }
         Ok(())
     };
