@@ -3,6 +3,7 @@
 
 pub mod backlog;
 mod backoff;
+mod failure_log;
 pub mod finished;
 pub mod firmware;
 mod gpsd;
@@ -22,6 +23,7 @@ mod samples;
 pub mod tunnel;
 
 pub use backoff::{Backoff, Chance, MachineChance};
+pub use failure_log::FailureLog;
 pub use gpsd::{Fix, Gpsd};
 pub use machine::{Machine, Outcome, Rhythm, Task};
 pub use metrics::Meter;

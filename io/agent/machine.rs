@@ -64,6 +64,25 @@ pub enum Task {
     Replay,
 }
 
+impl Task {
+    /// Subject of lines of the log about the task.
+    #[must_use]
+    pub const fn subject(self) -> &'static str {
+        match self {
+            Self::Wait(_) => "wait",
+            Self::ReadHost => "mesh interface",
+            Self::Register => "registration",
+            Self::Tunnel => "tunnel",
+            Self::Fetch => "credentials",
+            Self::LogIn => "login",
+            Self::Join => "report of the node",
+            Self::Sample => "readings of the machine",
+            Self::Heartbeat => "heartbeat",
+            Self::Replay => "stored readings",
+        }
+    }
+}
+
 /// Outcome of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

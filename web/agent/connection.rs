@@ -25,6 +25,8 @@ pub enum RequestFailure {
 pub struct GatewayConnection {
     open: Option<(String, Client)>,
     timeout: Duration,
+    /// Last refusal: path, status and reason.
+    refusal: Option<String>,
 }
 
 impl GatewayConnection {
@@ -32,7 +34,7 @@ impl GatewayConnection {
     #[must_use]
     pub fn of(period_ms: u64) -> Self {
         let timeout_ms = period_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
-        Self { open: None, timeout: Duration::from_millis(timeout_ms) }
+        Self { open: None, timeout: Duration::from_millis(timeout_ms), refusal: None }
     }
 
     /// Sends a request to `address`; only a response of success is one.
@@ -51,7 +53,9 @@ impl GatewayConnection {
         let limit = self.timeout;
         let exchange = self.exchange(address, token, method, path, body);
         let response = match tokio::time::timeout(limit, exchange).await {
-            Ok(response) => response.map_err(no_answer),
+            Ok(response) => {
+                response.map_err(|err| RequestFailure::NoAnswer(format!("{address}: {err}")))
+            }
             Err(_) => Err(RequestFailure::NoAnswer(format!("{address} did not answer in time"))),
         };
         let response = response.inspect_err(|_| self.open = None)?;
@@ -60,9 +64,16 @@ impl GatewayConnection {
         }
         let problem: Option<Problem> = serde_json::from_slice(&response.body).ok();
         let detail = problem.map(|problem| problem.detail).unwrap_or_default();
-        tracing::info!("{path}: {}: {}", response.status, printable(&detail));
+        let refusal = format!("{path}: {}: {}", response.status, printable(&detail));
+        tracing::debug!("{refusal}");
+        self.refusal = Some(refusal);
         let wait_ms = response.retry_after_s.map(|seconds| seconds.saturating_mul(1000));
         Err(RequestFailure::Refused(response.status.as_u16(), wait_ms))
+    }
+
+    /// Takes the text of the last refusal.
+    pub fn take_refusal(&mut self) -> Option<String> {
+        self.refusal.take()
     }
 
     async fn exchange(
@@ -100,6 +111,6 @@ fn no_answer(err: impl std::fmt::Display) -> RequestFailure {
 }
 
 /// Text of another program without control characters, for a line of the log.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().filter(|one| !one.is_control()).take(200).collect()
 }

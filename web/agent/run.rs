@@ -3,6 +3,7 @@
 mod enrol;
 mod firmware;
 mod follow;
+mod troubles;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use groundwave_io_agent::host_state::{HostState, Ready};
 use groundwave_io_agent::mesh_settings::Values;
 use groundwave_io_agent::node_commands::NodeCommands;
 use groundwave_io_agent::tunnel::Plan;
-use groundwave_io_agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
+use groundwave_io_agent::{FailureLog, Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
 use groundwave_protocol::{Credentials, WgRegisterResult};
 use groundwave_protocol::{Heartbeat, HeartbeatAck};
 use groundwave_values::Pacer;
@@ -28,7 +29,7 @@ use uuid::Uuid;
 
 use super::Options;
 use super::connection::{GatewayConnection, RequestFailure, decode};
-use super::wire::{Batch, Join, Login, Token};
+use super::wire::{Batch, Join, JoinReply, Login, ReplayReply, Token};
 
 /// Most readings of one late batch; the gateway accepts no more.
 const BATCH_MAX: usize = 512;
@@ -59,6 +60,7 @@ pub struct Agent {
     backlog: Backlog,
     commands: NodeCommands,
     connection: GatewayConnection,
+    failures: FailureLog,
     host: HostState,
     readings: Readings,
     faults: Vec<String>,
@@ -94,6 +96,7 @@ impl Agent {
             backlog: Backlog::new(options.rhythm.period_ms),
             commands: NodeCommands::new(std::mem::take(&mut options.permissions)),
             connection: GatewayConnection::of(options.rhythm.period_ms),
+            failures: FailureLog::default(),
             host: HostState::default(),
             readings: Readings::new(),
             faults: Vec::new(),
@@ -145,21 +148,19 @@ impl Agent {
                     () = tokio::time::sleep(wait) => continue,
                 }
             }
-            let outcome = tokio::select! {
+            let attempt = tokio::select! {
                 () = &mut stop => return,
-                outcome = self.attempt(task) => outcome,
+                attempt = self.attempt(task) => attempt,
             };
-            if task != Task::Sample {
-                tracing::debug!("{task:?}: {outcome:?}");
-            }
             let now_ms = self.now_ms();
+            let outcome = self.report_attempt(task, attempt, now_ms);
             self.machine.done(task, outcome, now_ms, &mut self.chance);
             self.machine.set_backlog(!self.backlog.is_empty());
         }
     }
 
-    async fn attempt(&mut self, task: Task) -> Outcome {
-        let tried = match task {
+    async fn attempt(&mut self, task: Task) -> Result<Outcome, RequestFailure> {
+        let attempt = match task {
             Task::Wait(_) => Ok(()),
             Task::ReadHost => self.sample().map_err(local).and_then(|()| {
                 self.ready.map(|_| ()).ok_or(RequestFailure::NoAnswer(String::new()))
@@ -173,7 +174,7 @@ impl Agent {
             Task::Heartbeat => self.report_heartbeat().await,
             Task::Replay => self.replay().await,
         };
-        outcome(tried)
+        attempt.map(|()| Outcome::Done)
     }
 
     fn sample(&mut self) -> Result<(), ReadingError> {
@@ -272,7 +273,10 @@ impl Agent {
             settings: self.commands.settings(),
         };
         let settings = join.settings.clone();
-        self.post("/v1/nodes/join", &join).await?;
+        let response = self.post("/v1/nodes/join", &join).await?;
+        // Earlier gateways list no rejected entries.
+        let reply = decode::<JoinReply>(&response).unwrap_or_default();
+        self.report_rejected("report of the node", &reply.rejected, reply.rejected.len());
         self.reported_settings = settings;
         self.reported_version = version;
         Ok(())
@@ -317,9 +321,9 @@ impl Agent {
                 tokio::select! {
                     response = &mut request => break response,
                     () = tokio::time::sleep(period) => {
-                        if let Err(trouble) = self.keep() {
-                            tracing::debug!("{trouble:?}");
-                        }
+                        let attempt = self.keep().map(|()| Outcome::Done);
+                        let now_ms = self.now_ms();
+                        self.report_attempt(Task::Sample, attempt, now_ms);
                     }
                 }
             }
@@ -364,6 +368,7 @@ impl Agent {
         let moment_ms = self.backlog.last_ms();
         let response = self.post("/v1/nodes/heartbeat", &beat).await?;
         let ack: HeartbeatAck = decode(&response)?;
+        self.report_rejected("heartbeat", &ack.rejected, ack.rejected_count);
         if let Some(moment_ms) = moment_ms {
             self.backlog.remove(moment_ms);
         }
@@ -403,7 +408,15 @@ impl Agent {
         let path = format!("/v1/nodes/{node_id}/telemetry");
         match self.post(&path, &Batch::from(samples.as_slice())).await {
             // A batch that the gateway refuses for good is not sent again.
-            Ok(_) | Err(RequestFailure::Refused(400 | 404 | 413 | 422, _)) => {
+            Ok(response) => {
+                let reply = decode::<ReplayReply>(&response).unwrap_or_default();
+                self.report_dropped(reply.rejected_count, reply.first_code());
+                self.backlog.remove_oldest(moments);
+                Ok(())
+            }
+            Err(RequestFailure::Refused(400 | 404 | 413 | 422, _)) => {
+                let refusal = self.connection.take_refusal();
+                self.report_dropped(samples.len(), refusal.as_deref());
                 self.backlog.remove_oldest(moments);
                 Ok(())
             }
@@ -414,15 +427,4 @@ impl Agent {
 
 fn local(err: ReadingError) -> RequestFailure {
     RequestFailure::NoAnswer(err.to_string())
-}
-
-fn outcome(tried: Result<(), RequestFailure>) -> Outcome {
-    match tried {
-        Ok(()) => Outcome::Done,
-        Err(RequestFailure::Refused(status, wait_ms)) => Outcome::Refused(status, wait_ms),
-        Err(RequestFailure::NoAnswer(reason)) => {
-            tracing::debug!("{reason}");
-            Outcome::Failed
-        }
-    }
 }

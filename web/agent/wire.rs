@@ -7,6 +7,7 @@ use groundwave_io_agent::backlog::UnreportedReading;
 use groundwave_io_agent::finished::Finished;
 use groundwave_io_agent::mesh_settings::Values;
 use groundwave_protocol::Interface;
+use groundwave_protocol::heartbeat::RejectedEntry;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -37,6 +38,34 @@ pub struct Join<'a> {
     pub supported_commands: Vec<&'static str>,
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub settings: Values,
+}
+
+/// Reply to the report of a node.
+#[derive(Debug, Default, Deserialize)]
+pub struct JoinReply {
+    #[serde(default)]
+    pub rejected: Vec<RejectedEntry>,
+}
+
+/// Reply to stored readings.
+#[derive(Debug, Default, Deserialize)]
+pub struct ReplayReply {
+    #[serde(default)]
+    pub rejected_count: usize,
+    #[serde(default)]
+    rejected: Vec<RejectedReading>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RejectedReading {
+    code: String,
+}
+
+impl ReplayReply {
+    /// Reason of the first rejected reading.
+    pub fn first_code(&self) -> Option<&str> {
+        self.rejected.first().map(|one| one.code.as_str())
+    }
 }
 
 /// Readings reported late, with the times of measurement.

@@ -11,7 +11,7 @@ use groundwave_protocol::{
 };
 use hyper::Method;
 
-use super::{Agent, outcome};
+use super::Agent;
 use crate::connection::{RequestFailure, decode};
 
 /// Longest wait for approval that a gateway may set, ms.
@@ -24,11 +24,9 @@ const CHALLENGE: &str = "/v1/mesh/wg-register/challenge";
 const NO_SUCH_PATH: [u16; 2] = [404, 405];
 
 impl Agent {
-    pub(super) async fn register(&mut self, inside: bool) -> Outcome {
-        match self.request_registration(inside).await {
-            Ok(answer) => self.answered(answer, inside),
-            Err(trouble) => outcome(Err(trouble)),
-        }
+    pub(super) async fn register(&mut self, inside: bool) -> Result<Outcome, RequestFailure> {
+        let answer = self.request_registration(inside).await?;
+        Ok(self.answered(answer, inside))
     }
 
     /// Challenge of the gateway; `None` from earlier versions, which have none.

@@ -25,13 +25,11 @@ impl Agent {
                 let token = self.token.clone();
                 let path = format!("/v1/nodes/{node_id}/sensors");
                 let response = self.send(Method::GET, &address, token.as_deref(), &path, &());
-                match response.await.and_then(|response| decode(&response)) {
-                    Ok(plan) => plan,
-                    Err(trouble) => {
-                        tracing::debug!("sensors: {trouble:?}");
-                        return;
-                    }
-                }
+                let plan = response.await.and_then(|response| decode(&response));
+                let Some(plan) = self.or_report("assigned sensors", plan) else {
+                    return;
+                };
+                plan
             }
         };
         for refusal in self.options.sensors.replace(&plan) {
@@ -52,7 +50,9 @@ impl Agent {
                 FollowUp::Reboot if result.is_ok() => self.reboot(),
                 FollowUp::Reboot => {}
             }
-            if matches!(result, Err(RequestFailure::NoAnswer(_))) {
+            let is_unanswered = matches!(result, Err(RequestFailure::NoAnswer(_)));
+            self.or_report("result of a command", result);
+            if is_unanswered {
                 self.finished.push(finished);
             }
         }
