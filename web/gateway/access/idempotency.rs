@@ -14,7 +14,7 @@ use groundwave_http::problem::{BodyTimeout, is_timeout};
 use sha2::{Digest, Sha256};
 
 use super::Caller;
-use crate::services::replies::{Lookup, Moment, Replies, Reply, RequestName};
+use crate::services::replies::{Lookup, Moment, Replies, Reply, RequestName, Share};
 use crate::services::world::blocking;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -28,20 +28,20 @@ const BEGIN_BYTES_MAX: usize = 256 << 10;
 const KEY_BYTES_MAX: usize = 128;
 
 /// Drops a pending request that ends without a reply.
-struct PendingRequest(Arc<Replies>, Option<RequestName>);
+struct PendingRequest(Arc<Replies>, Share, Option<RequestName>);
 
 impl PendingRequest {
     fn end(mut self, reply: Option<Reply>) {
-        if let Some(name) = self.1.take() {
-            self.0.end(&name, reply);
+        if let Some(name) = self.2.take() {
+            self.0.end(&name, self.1, reply);
         }
     }
 }
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
-        if let Some(name) = self.1.take() {
-            self.0.end(&name, None);
+        if let Some(name) = self.2.take() {
+            self.0.end(&name, self.1, None);
         }
     }
 }
@@ -148,7 +148,7 @@ pub async fn once(State(replies): State<Arc<Replies>>, request: Request, next: N
             format!("invalid Idempotency-Key: allowed 1 to {KEY_BYTES_MAX} printable characters");
         return Problem::new(StatusCode::BAD_REQUEST, message).into_response();
     };
-    let is_node = caller.node.is_some();
+    let share = if caller.node.is_some() { Share::NODE } else { Share::USER };
     let name = RequestName {
         account: caller.account,
         uri: request.uri().to_string(),
@@ -161,12 +161,12 @@ pub async fn once(State(replies): State<Arc<Replies>>, request: Request, next: N
     };
     let (cache, request) = (Arc::clone(&replies), name.clone());
     let now = Moment { monotonic_ns: monotonic_ns(), wall_ns: wall_ns() };
-    match blocking(move || cache.begin(&request, is_node, body_sha256, now)).await.map(refusal) {
+    match blocking(move || cache.begin(&request, share, body_sha256, now)).await.map(refusal) {
         Ok(None) => {}
         Ok(Some(response)) => return response,
         Err(problem) => return problem.into_response(),
     }
-    let pending = PendingRequest(replies, Some(name));
+    let pending = PendingRequest(replies, share, Some(name));
     let request = Request::from_parts(parts, body);
     // A task of its own: what was begun is carried out whole and its reply is there for the next attempt.
     let task = tokio::spawn(async move {

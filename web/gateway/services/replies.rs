@@ -22,12 +22,22 @@ use super::vault::Vault;
 
 /// Lifetime of a reply, ns.
 const LIFETIME_NS: u64 = 600 * 1_000_000_000;
-/// Maximum number of keys of a user in that time.
-const USER_KEYS_MAX: usize = 1_024;
-/// Maximum number of keys of a node in that time.
-const NODE_KEYS_MAX: usize = 64;
-/// Maximum length of the replies of a caller, bytes.
-const CALLER_BYTES_MAX: usize = 8 << 20;
+
+/// Bounds of a caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Maximum number of keys in the lifetime of a reply.
+    keys_max: usize,
+    /// Maximum length of all replies, bytes.
+    bytes_max: usize,
+}
+
+impl Share {
+    /// Share of a user.
+    pub const USER: Self = Self { keys_max: 1_024, bytes_max: 8 << 20 };
+    /// Share of a node, of which there are many.
+    pub const NODE: Self = Self { keys_max: 64, bytes_max: 64 << 10 };
+}
 
 /// Caller, URI and key of a request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -192,7 +202,7 @@ impl Replies {
     pub fn begin(
         &self,
         name: &RequestName,
-        is_node: bool,
+        share: Share,
         body_sha256: [u8; 32],
         now: Moment,
     ) -> Result<Lookup, Problem> {
@@ -212,8 +222,7 @@ impl Replies {
         }
         let own = entries.iter().filter(|(other, _)| other.account == name.account);
         let own: Vec<u64> = own.map(|(_, entry)| entry.at_ns).collect();
-        let maximum = if is_node { NODE_KEYS_MAX } else { USER_KEYS_MAX };
-        if let Some(oldest_ns) = own.iter().min().filter(|_| own.len() >= maximum) {
+        if let Some(oldest_ns) = own.iter().min().filter(|_| own.len() >= share.keys_max) {
             let wait_ns = (oldest_ns + LIFETIME_NS).saturating_sub(now.monotonic_ns);
             return Ok(Lookup::TooMany(
                 u32::try_from(wait_ns.div_ceil(1_000_000_000)).unwrap_or(600),
@@ -236,14 +245,14 @@ impl Replies {
     }
 
     /// Ends a request with its reply; without one it may be begun again.
-    pub fn end(&self, name: &RequestName, reply: Option<Reply>) {
+    pub fn end(&self, name: &RequestName, share: Share, reply: Option<Reply>) {
         let mut entries = self.locked();
         let own = entries.iter().filter(|(other, _)| other.account == name.account);
         let bytes: usize = own.map(|(_, entry)| entry.state.bytes()).sum();
         let Some(entry) = entries.get_mut(name) else { return };
         let state = match reply {
             Some(reply) => {
-                let fits = bytes + reply.body.len() <= CALLER_BYTES_MAX;
+                let fits = bytes + reply.body.len() <= share.bytes_max;
                 entry.state = State::Done(fits.then(|| Box::new(reply)));
                 self.stored(&entry.state)
             }
@@ -344,14 +353,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("replies.jsonl");
         let begin = |replies: &Replies, key: &str, body, second| {
-            replies.begin(&name(1, key), false, body, at(second)).unwrap()
+            replies.begin(&name(1, key), Share::USER, body, at(second)).unwrap()
         };
         let replies = open(&path, 0);
         for key in ["done", "killed", "failed"] {
             assert!(matches!(begin(&replies, key, BODY, 1), Lookup::New));
         }
-        replies.end(&name(1, "done"), Some(created()));
-        replies.end(&name(1, "failed"), None);
+        replies.end(&name(1, "done"), Share::USER, Some(created()));
+        replies.end(&name(1, "failed"), Share::USER, None);
         drop(replies);
         // Neither on disk in clear.
         assert!(!String::from_utf8(std::fs::read(&path).unwrap()).unwrap().contains("once"));
@@ -374,13 +383,13 @@ mod tests {
     #[test]
     fn keys_of_a_node_displace_no_others() {
         let replies = Replies::new(None, Vault::new(&[5; 32]), at(0));
-        assert!(matches!(replies.begin(&name(1, "a"), false, BODY, at(0)), Ok(Lookup::New)));
-        replies.end(&name(1, "a"), Some(created()));
+        assert!(matches!(replies.begin(&name(1, "a"), Share::USER, BODY, at(0)), Ok(Lookup::New)));
+        replies.end(&name(1, "a"), Share::USER, Some(created()));
         let mut refused = 0;
         for number in 0..2_000 {
             let request = name(2, &number.to_string());
-            match replies.begin(&request, true, BODY, at(1)).unwrap() {
-                Lookup::New => replies.end(&request, Some(created())),
+            match replies.begin(&request, Share::NODE, BODY, at(1)).unwrap() {
+                Lookup::New => replies.end(&request, Share::NODE, Some(created())),
                 Lookup::TooMany(wait_s) => {
                     assert!((1..=600).contains(&wait_s));
                     refused += 1;
@@ -388,23 +397,26 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(refused, 2_000 - NODE_KEYS_MAX);
-        let again = replies.begin(&name(1, "a"), false, BODY, at(2));
+        assert_eq!(refused, 2_000 - Share::NODE.keys_max);
+        let again = replies.begin(&name(1, "a"), Share::USER, BODY, at(2));
         assert!(matches!(again, Ok(Lookup::Done(Some(_)))));
         // A share is free again once its replies are over.
-        let later = replies.begin(&name(2, "later"), true, BODY, at(602));
+        let later = replies.begin(&name(2, "later"), Share::NODE, BODY, at(602));
         assert!(matches!(later, Ok(Lookup::New)));
     }
 
     #[test]
     fn replies_beyond_the_share_of_a_caller_are_marked_as_done() {
         let replies = Replies::new(None, Vault::new(&[5; 32]), at(0));
-        let long = || Reply { body: vec![b'x'; CALLER_BYTES_MAX / 2 + 1].into(), ..created() };
+        let long = || Reply { body: vec![b'x'; Share::USER.bytes_max / 2 + 1].into(), ..created() };
         for key in ["a", "b"] {
-            assert!(matches!(replies.begin(&name(1, key), false, BODY, at(0)), Ok(Lookup::New)));
-            replies.end(&name(1, key), Some(long()));
+            assert!(matches!(
+                replies.begin(&name(1, key), Share::USER, BODY, at(0)),
+                Ok(Lookup::New)
+            ));
+            replies.end(&name(1, key), Share::USER, Some(long()));
         }
-        let begin = |key| replies.begin(&name(1, key), false, BODY, at(1)).unwrap();
+        let begin = |key| replies.begin(&name(1, key), Share::USER, BODY, at(1)).unwrap();
         assert!(matches!(begin("a"), Lookup::Done(Some(_))));
         assert!(matches!(begin("b"), Lookup::Done(None)));
     }
