@@ -156,7 +156,8 @@ impl Command for RequestJoin {
             }
             Some((_, registration)) if registration.claims.mac != self.claims.mac => {
                 return Err(Refusal::conflict(format!(
-                    "this key was registered for another hardware address than {}",
+                    "this key was registered for another hardware address than {}: a copied image \
+                     and other hardware need a key of their own",
                     self.claims.mac
                 )));
             }

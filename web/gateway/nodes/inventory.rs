@@ -61,7 +61,7 @@ pub async fn nodes_list(
     let view = world.view();
     let wall_ns = wall_ns();
     let word = query.q.as_ref().map(|word| word.to_lowercase());
-    let fits = |node: &&std::sync::Arc<groundwave_gateway::fleet::FleetNode>| {
+    let fits = |node: &&Arc<groundwave_gateway::fleet::FleetNode>| {
         let member = &node.record;
         let contains = |word: &String| {
             let ip = member.overlay_ip.map(|ip| ip.to_string());
