@@ -41,7 +41,7 @@ impl TunnelListener {
         while !stop.is_cancelled() {
             match TcpListener::bind(address).await {
                 Ok(listener) => {
-                    tracing::info!("gateway listening on http://{address} for nodes in the tunnel");
+                    tracing::info!("nodes in the tunnel reach the gateway at http://{address}");
                     self.state.set_reachable(true);
                     let (routes, serving) = (self.routes.clone(), self.serving.clone());
                     let end =
