@@ -39,6 +39,23 @@ pub enum JournalError {
     },
 }
 
+/// Maximum number of logs beside each other.
+const LOGS_MAX: u32 = 100_000;
+
+/// `NAME.NUMBER.EXTENSION` of a path; the path itself for the first.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
 /// An append-only log file. `commit` reaches the disk, not only the kernel.
 pub struct FileJournal {
     out: Writer<BufWriter<File>>,
@@ -65,6 +82,26 @@ impl FileJournal {
             Ok(Self { out, reserved_bytes: 0 })
         };
         create().map_err(|err| JournalError::Create { path: path.to_owned(), err })
+    }
+
+    /// Begins a new log at `path`, or where there is one at `NAME.2.gwlog`, `NAME.3.gwlog` and so on
+    /// beside it; returns its path. An existing file is never overwritten.
+    ///
+    /// # Errors
+    /// [`JournalError::Create`].
+    pub fn create_beside(path: &Path, header: &Header) -> Result<(Self, PathBuf), JournalError> {
+        let mut number = 1;
+        loop {
+            let numbered = numbered(path, number);
+            match Self::create(&numbered, header) {
+                Err(JournalError::Create { err, .. })
+                    if err.kind() == io::ErrorKind::AlreadyExists && number < LOGS_MAX =>
+                {
+                    number += 1;
+                }
+                journal => return Ok((journal?, numbered)),
+            }
+        }
     }
 
     /// Continues a log after its last complete entry, without a torn tail.
@@ -182,6 +219,22 @@ mod tests {
         journal.append(&mark(9)).unwrap();
         journal.commit().unwrap();
         assert_eq!(ticks(&path), [1, 2, 9]);
+    }
+
+    #[test]
+    fn each_start_has_a_log_of_its_own_beside_the_earlier_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("today.gwlog");
+        for (name, tick) in [("today.gwlog", 1), ("today.2.gwlog", 2), ("today.3.gwlog", 3)] {
+            let (mut journal, own) = FileJournal::create_beside(&path, &header()).unwrap();
+            assert_eq!(own, folder.path().join(name));
+            journal.append(&mark(tick)).unwrap();
+            journal.commit().unwrap();
+        }
+        assert_eq!(ticks(&path), [1]);
+        assert_eq!(ticks(&folder.path().join("today.3.gwlog")), [3]);
+        let absent = folder.path().join("absent").join("today.gwlog");
+        assert!(FileJournal::create_beside(&absent, &header()).is_err());
     }
 
     #[test]

@@ -93,7 +93,8 @@ pub struct ServerConfig {
     pub geoid: Option<PathBuf>,
 
     /// Record every command to a new log file, for `replay`; it starts with the content of the store,
-    /// which includes secrets of the gateway, and has mode 0600
+    /// which includes secrets of the gateway, and has mode 0600. Each further start has a file of its
+    /// own: NAME.2.gwlog, NAME.3.gwlog and so on
     #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
     pub record: Option<PathBuf>,
 
@@ -153,8 +154,9 @@ impl ServerConfig {
         engine: &mut Engine<Snapshot>,
     ) -> Result<(), Failure> {
         let header = Header { format: FORMAT, seed: 0, step_ns: STEP_NS, inputs };
-        let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
-        groundwave_http::restrict_to_owner(path)?;
+        let (journal, path) = FileJournal::create_beside(path, &header).map_err(Failure::input)?;
+        groundwave_http::restrict_to_owner(&path)?;
+        tracing::info!("recorded to {}", path.display());
         let started = engine.record_from_here(journal);
         started.map_err(Failure::Machine)?;
         engine.checkpoint_every(CHECKPOINT_TICKS);

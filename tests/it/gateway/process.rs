@@ -253,12 +253,15 @@ fn a_recorded_gateway_replays_from_what_it_began_with() {
     let report: Value = serde_json::from_slice(&replayed.stdout).unwrap();
     assert!(report["marks_compared"].as_u64().unwrap() >= 2, "{report}");
     assert!(report["commands"].as_u64().unwrap() >= 8, "{report}");
-    // A log is evidence: no second run writes over it.
-    let again = command(&["serve", "gateway", "--tunnel", "off", "--record", path])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert_eq!(again.status.code(), Some(2));
+    // A log is evidence: a second run has a file of its own.
+    let before = std::fs::read(&log).unwrap();
+    let mut server = start_with(folder.path(), "info", Stdio::piped(), &options);
+    assert_eq!(server.post(&first, "/v1/nodes/heartbeat", &beat(5, 3)).0, 200);
+    server.end();
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+    let second = folder.path().join("today.2.gwlog");
+    let replay = command(&["replay", second.to_str().unwrap(), "--check"]).output().unwrap();
+    assert!(replay.status.success(), "{}", String::from_utf8_lossy(&replay.stderr));
 }
 
 #[test]
