@@ -152,9 +152,9 @@ pub(super) fn mesh_score(nodes: &[ScoredNode<'_>]) -> MeshScore {
             format!("{} of {approved} nodes reach the gateway", online + stale),
         ),
     ];
+    components.iter_mut().for_each(|part| part.score = hundredths(part.score));
     // Before the grade: 0.4 * 100 is no F by a rounding error.
     let score = hundredths(components.iter().map(|part| part.weight * part.score).sum::<f64>());
-    components.iter_mut().for_each(|part| part.score = hundredths(part.score));
     let grade = match score {
         90.0.. => "A",
         75.0.. => "B",

@@ -79,6 +79,15 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
     let outside = range("bytes=700000-");
     outside.problem(416);
     assert_eq!(outside.headers["content-range"], "bytes */700000");
+    // Without its file, as after a copy that lacks it, an image is no download of nothing.
+    let file = place.path().join("images").join(document["image_id"].as_str().unwrap());
+    std::fs::remove_file(file).unwrap();
+    assert_eq!(bench.get(&operator, &content).status.as_u16(), 503);
+    let health = bench.get("", "/health").is(200);
+    assert_eq!(
+        (&health["status"], &health["checks"]["firmware"]),
+        (&json!("degraded"), &json!("degraded"))
+    );
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
     bench.get(&operator, &content).problem(404);
     assert_eq!(files(place.path()), 0);
@@ -126,6 +135,14 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
         let document = bench.call(&admin, "POST", ROLLOUTS, &body).is(201);
         format!("{ROLLOUTS}/{}", document["rollout_id"].as_str().unwrap())
     };
+    let plan = json!({ "image_id": images[1], "tag": "roof",
+        "stages": [{ "nodes": 1 }, { "percent": 100 }] });
+    let plan = bench.call(&admin, "POST", &format!("{ROLLOUTS}/dry-run"), &plan).is(200);
+    assert_eq!(plan["stages"], json!([1, 3]));
+    let stages = plan["nodes"].as_array().unwrap().iter().map(|one| &one["stage"]);
+    assert_eq!(stages.collect::<Vec<_>>(), [0, 1, 1]);
+    let rollouts = bench.get(&admin, ROLLOUTS).is(200);
+    assert_eq!(rollouts["items"], json!([]));
     let path = begin(&images[1], &images[0]);
     let rollout_document =
         wait_for(&bench, &path, |rollout_document| rollout_document["state"] != "running");
@@ -143,6 +160,8 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     assert_eq!(rollout_document["stage"], 0);
     let states = rollout_document["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
     assert_eq!(states.collect::<Vec<_>>(), ["reverted", "waiting", "waiting"]);
+    assert_eq!(rollout_document["failed"], 1);
+    assert!(rollout_document["nodes"][0]["failure"].is_string(), "{rollout_document}");
     for agent in &agents {
         agent.wait_for(&bench, |node| node["firmware"]["firmware"] == "2");
     }

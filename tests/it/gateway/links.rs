@@ -35,7 +35,7 @@ fn two_nodes_and_the_link_both_measure() {
         .iter()
         .map(|part| part["weight"].as_f64().unwrap() * part["score"].as_f64().unwrap())
         .sum();
-    assert!((health["score"].as_f64().unwrap() - sum).abs() < 1e-9);
+    assert_eq!(health["score"].as_f64().unwrap(), (sum * 100.0).round() / 100.0);
     let places = bench.get(&viewer, "/v1/mesh/topology?format=geojson").is(200);
     assert_eq!(places["type"], "FeatureCollection");
 }

@@ -316,7 +316,7 @@ fn bad_options_are_refused_before_anything_is_served() {
 fn certificate(folder: &Path) {
     let output = std::process::Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
-        .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-nodes", "-days", "30", "-subj", "/CN=localhost"])
         .args(["-addext", "subjectAltName=DNS:localhost"])
         .args(["-keyout", "key.pem", "-out", "cert.pem"])
         .current_dir(folder)
@@ -350,7 +350,7 @@ fn certificate_gives_a_tls_port() {
     let port = secure.rsplit_once(':').unwrap().1.to_owned();
     let url = format!("https://localhost:{port}/health");
     let text = curl(folder.path(), &url);
-    assert!(text.contains("\"status\":\"ok\""), "{text}");
+    assert!(text.contains("\"status\":\"ok\"") && text.contains("\"tls\":\"ok\""), "{text}");
     // Another certificate is used from the signal on; one that does not fit its key is not.
     certificate(folder.path());
     server.hang_up();
