@@ -14,11 +14,16 @@ export interface PointerEvents {
   picked(what: Hit & { place: LatLon; extend: boolean }): void;
   doubled(place: LatLon): void;
   dragged(id: string, to: LatLon, end: boolean): void;
+  /** A long press, or the second button of a mouse, at a point of the map, px. */
+  pressed?(what: Hit & { place: LatLon; x: number; y: number }): void;
 }
 
 type MapEvent = MapMouseEvent | MapTouchEvent;
 
 const DRAG_START_PX = 4;
+/** A finger rests less exactly than a mouse. */
+const TOUCH_START_PX = 10;
+const LONG_PRESS_MS = 550;
 
 function place(event: MapEvent): LatLon {
   return { lat: event.lngLat.lat, lon: ((event.lngLat.lng + 540) % 360) - 180 };
@@ -26,7 +31,9 @@ function place(event: MapEvent): LatLon {
 
 export class Pointer {
   /** Nodes that can be dragged. */
-  draggable: (id: string) => boolean = () => true;
+  draggable: (id: string, touch: boolean) => boolean = () => true;
+  #press: { timer: ReturnType<typeof setTimeout>; x: number; y: number } | null = null;
+  #pressed = false;
   #holding: { id: string; x: number; y: number; moved: boolean } | null = null;
   #dropped = false;
 
@@ -37,29 +44,61 @@ export class Pointer {
       if (!this.#holding) map.getCanvas().style.cursor = Object.keys(hit(event.point)).length ? 'pointer' : '';
     });
     map.on('mouseout', () => events.pointer(null));
+    map.on('contextmenu', (event) => {
+      // A browser may call a long press by this name too.
+      if (!events.pressed || (event.originalEvent as PointerEvent).pointerType === 'touch') return;
+      event.preventDefault();
+      events.pressed({ ...hit(event.point), place: place(event), x: event.point.x, y: event.point.y });
+    });
     map.on('click', (event) => {
+      if (this.#pressed) return void (this.#pressed = false);
       if (this.#dropped) return void (this.#dropped = false);
       const original = event.originalEvent;
       events.picked({ ...hit(event.point), place: place(event), extend: original.shiftKey || original.ctrlKey || original.metaKey });
     });
     map.on('dblclick', (event) => events.doubled(place(event)));
+    for (const kind of ['touchend', 'touchcancel', 'movestart'] as const) map.on(kind, () => this.#endPress());
     for (const kind of ['mousedown', 'touchstart'] as const) map.on(kind, (event: MapEvent) => this.#hold(event));
     for (const kind of ['mousemove', 'touchmove'] as const) map.on(kind, (event: MapEvent) => this.#drag(event));
     for (const kind of ['mouseup', 'touchend'] as const) map.on(kind, (event: MapEvent) => this.#drop(event));
   }
 
+  #endPress(): void {
+    clearTimeout(this.#press?.timer);
+    this.#press = null;
+  }
+
+  #startPress(event: MapTouchEvent): void {
+    this.#endPress();
+    this.#pressed = false;
+    if (!this.events.pressed || event.originalEvent.touches.length !== 1) return;
+    const { x, y } = event.point;
+    const what = { ...this.hit(event.point), place: place(event), x, y };
+    const timer = setTimeout(() => {
+      this.#press = null;
+      this.#holding = null;
+      this.#pressed = true;
+      this.events.pressed?.(what);
+    }, LONG_PRESS_MS);
+    this.#press = { timer, x, y };
+  }
+
   #hold(event: MapEvent): void {
+    const touch = event.type === 'touchstart';
+    if (touch) this.#startPress(event as MapTouchEvent);
     if ('button' in event.originalEvent && event.originalEvent.button !== 0) return;
     const { node } = this.hit(event.point);
-    if (!node || !this.draggable(node)) return;
+    if (!node || !this.draggable(node, touch)) return;
     event.preventDefault();
     this.#holding = { id: node, x: event.point.x, y: event.point.y, moved: false };
   }
 
   #drag(event: MapEvent): void {
     const holding = this.#holding;
+    const least_px = event.type === 'touchmove' ? TOUCH_START_PX : DRAG_START_PX;
+    if (this.#press && Math.hypot(event.point.x - this.#press.x, event.point.y - this.#press.y) >= TOUCH_START_PX) this.#endPress();
     if (!holding) return;
-    if (!holding.moved && Math.hypot(event.point.x - holding.x, event.point.y - holding.y) < DRAG_START_PX) return;
+    if (!holding.moved && Math.hypot(event.point.x - holding.x, event.point.y - holding.y) < least_px) return;
     holding.moved = true;
     this.map.getCanvas().style.cursor = 'grabbing';
     this.events.dragged(holding.id, place(event), false);

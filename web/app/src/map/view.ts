@@ -250,7 +250,7 @@ export class MapView {
     this.#scale.setUnit(units);
   }
 
-  setDraggable(draggable: (id: string) => boolean): void {
+  setDraggable(draggable: (id: string, touch: boolean) => boolean): void {
     this.#pointer.draggable = draggable;
   }
 

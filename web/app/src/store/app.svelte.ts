@@ -84,7 +84,7 @@ export class App {
   /** The part of the map that panels cover, px. */
   padding(): { top: number; bottom: number; left: number; right: number } {
     if (innerWidth <= 640) return { top: 60, bottom: this.ui.selected.length ? innerHeight / 2 : 70, left: 50, right: 80 };
-    return { top: 70, bottom: 60, left: 70, right: this.ui.selected.length ? 350 : 60 };
+    return { top: 70, bottom: 60, left: 70, right: 60 };
   }
 
   /** Names of `count` new nodes: the word and the next numbers from `first` that no node has. */
@@ -95,11 +95,17 @@ export class App {
     return found;
   }
 
-  async addNode(place: LatLon, extra: Partial<NewNode> = {}): Promise<void> {
+  async addNode(place: LatLon, extra: Partial<NewNode> = {}): Promise<boolean> {
     const template = this.tools.templateId;
     const [name = ''] = this.freeNames('Node', 1, this.plan.nodes.length + 1);
     const body: NewNode = { name, lat: place.lat, lon: place.lon, ...(template ? { template_id: template } : {}), ...extra };
-    await this.attempt(() => this.commands.add([body]));
+    return (await this.attempt(async () => (await this.commands.add([body]), true))) ?? false;
+  }
+
+  /** Lists the nodes in reach of a place, in the panel of the tools. */
+  async scanFrom(place: LatLon): Promise<void> {
+    await this.attempt(() => this.tools.scanFrom(place, this.model));
+    [this.ui.tab, this.ui.sheet] = ['tools', 'tools'];
   }
 
   /** Imports a file as a new deployment, by the ending of its name. */

@@ -9,6 +9,17 @@ export type Tool = 'select' | 'add' | 'link' | 'scan';
 export type Theme = 'system' | 'light' | 'dark';
 export type Sheet = 'map' | Tab;
 
+export interface PlaceMenu {
+  x: number;
+  y: number;
+  place: LatLon;
+  node?: string;
+}
+
+export type Drawer = 'folded' | 'low' | 'tall';
+
+const DRAWERS: readonly Drawer[] = ['folded', 'low', 'tall'];
+
 export interface Message {
   id: number;
   text: string;
@@ -60,12 +71,20 @@ export class Ui {
   selected = $state.raw<string[]>([]);
   filter = $state('');
   readout = $state.raw<Readout | null>(null);
+  /** A place of the map, and of the screen in px, whose actions are offered. */
+  placeMenu = $state.raw<PlaceMenu | null>(null);
   messages = $state.raw<Message[]>([]);
   theme = $state<Theme>(stored('theme', ['system', 'light', 'dark'], 'system'));
   units = $state<Units>(stored('units', ['metric', 'imperial'], 'metric'));
   systemDark = $state(matchMedia('(prefers-color-scheme: dark)').matches);
   dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment'>('none');
-  profileOpen = $state(true);
+  /** Height of the drawer with the profile. */
+  profile = $state<Drawer>(stored('profile', DRAWERS, 'low'));
+  /** The panel at the side is there; the lists in it are unfolded. */
+  panelOpen = $state(stored('panel', ['open', 'closed'], 'open') === 'open');
+  listOpen = $state(true);
+  /** The key of the links is unfolded. */
+  keyOpen = $state(stored('key', ['open', 'closed'], 'closed') === 'open');
   /** Ground in three dimensions. */
   raised = $state(false);
   serverGone = $state(false);
@@ -76,6 +95,21 @@ export class Ui {
   chosen = $derived(new Set(this.selected));
 
   #next = 0;
+
+  setProfile(next: Drawer): void {
+    this.profile = next;
+    store('profile', next);
+  }
+
+  setPanel(open: boolean): void {
+    this.panelOpen = open;
+    store('panel', open ? 'open' : 'closed');
+  }
+
+  setKey(open: boolean): void {
+    this.keyOpen = open;
+    store('key', open ? 'open' : 'closed');
+  }
 
   /** Shows a message for a while; one that lasts, until it is dismissed. */
   tell(text: string, bad = false, lasts = false): void {
