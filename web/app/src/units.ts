@@ -59,3 +59,11 @@ export function steps(low: number, high: number, count: number): number[] {
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-6; at += step) found.push(Math.abs(at) < step * 1e-6 ? 0 : at);
   return found;
 }
+
+/** A number with a decimal point or comma; null for a text that is none, or has a separator of thousands. */
+export function readNumber(text: string): number | null {
+  const plain = text.trim().replace(/^\u2212/, '-');
+  if (/^[-+]?[1-9]\d{0,2}(,\d{3})+$/.test(plain) || !/^[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d+)?$/i.test(plain)) return null;
+  const value = Number(plain.replace(',', '.'));
+  return Number.isFinite(value) ? value : null;
+}

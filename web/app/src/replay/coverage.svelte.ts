@@ -1,6 +1,7 @@
 // Coverage of the planned mesh, from those of its nodes that work at the shown time of the replay.
 import { api, wanted } from '../api/client';
 import { app } from '../store/app.svelte';
+import { Coverages } from '../store/coverage.svelte';
 import { areaAround } from '../store/mesh-coverage.svelte';
 import type { Frame } from './frames';
 
@@ -11,6 +12,8 @@ const CELLS = 25_000;
 const equal = (a: ReadonlySet<string>, b: ReadonlySet<string>) => a.size === b.size && [...a].every((id) => b.has(id));
 
 export class FollowingCoverage {
+  /** Its own: a coverage of the plan lies under no recording. */
+  readonly coverages = new Coverages();
   busy = $state(false);
   /** Ids of the planned nodes by name. */
   #planned: ReadonlyMap<string, string> = new Map();
@@ -18,7 +21,7 @@ export class FollowingCoverage {
   #next: ReadonlySet<string> | null = null;
 
   get on(): boolean {
-    return app.coverages.mesh.on;
+    return this.coverages.mesh.on;
   }
 
   /** Begins the coverage of a deployment, whose nodes have the names of those of the recording. */
@@ -27,7 +30,9 @@ export class FollowingCoverage {
     try {
       const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within } } }));
       this.#planned = new Map(nodes.map((node) => [node.name, node.id]));
-      await app.coverages.mesh.start(within, nodes, { rx_height_agl_m: RX_HEIGHT_AGL_M }, areaAround(nodes, CELLS), frame ? this.#missing(frame) : new Set());
+      // A deployment has one coverage on the server, with one set of failed nodes.
+      await app.coverages.mesh.stop();
+      await this.coverages.mesh.start(within, nodes, { rx_height_agl_m: RX_HEIGHT_AGL_M }, areaAround(nodes, CELLS), frame ? this.#missing(frame) : new Set());
     } finally {
       this.busy = false;
     }
@@ -46,9 +51,9 @@ export class FollowingCoverage {
     if (this.#sending) return;
     this.#sending = true;
     try {
-      while (this.#next && !equal(this.#next, app.coverages.mesh.failed)) {
+      while (this.#next && !equal(this.#next, this.coverages.mesh.failed)) {
         const failed: ReadonlySet<string> = this.#next;
-        await app.coverages.mesh.take(failed);
+        await this.coverages.mesh.take(failed);
       }
     } finally {
       this.#sending = false;

@@ -121,7 +121,10 @@ export class Coverages {
     const { receiver, ...rest } = question;
     const body = { source_node_id: nodeId, ...rest, ...(receiver ? { receiver } : {}) };
     const begun = performance.now();
+    const epoch = this.#epoch;
     const { job_id: id } = await wanted(api.POST('/api/v1/coverage', { body }));
+    // Another deployment is shown by now.
+    if (epoch !== this.#epoch) return this.#forget(id);
     // A new coverage of a node takes the place of the one before, which is shown until cells come.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
     const { grid = null, sensitivity_dbm = null, rates = [] } = old.at(-1) ?? {};
@@ -131,6 +134,8 @@ export class Coverages {
     await this.#follow(id, begun);
   }
 
+  /** Number of deployments that were left. */
+  #epoch = 0;
   #streams = 0;
   #waiting: (() => void)[] = [];
 
@@ -226,6 +231,7 @@ export class Coverages {
 
   /** Takes everything of a deployment that is left. */
   leave(): void {
+    this.#epoch++;
     this.clear();
     this.mesh.leave();
   }

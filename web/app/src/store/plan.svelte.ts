@@ -11,7 +11,7 @@ import {
   type RolePreset,
   type Template,
 } from '../api/client';
-import { ratingOf } from '../verdict';
+import { ratingOf, type Rating } from '../verdict';
 
 export type LinksState = 'none' | 'loading' | 'ready' | 'failed';
 
@@ -29,23 +29,31 @@ export class Plan {
   loaded = $state(false);
 
   byId = $derived(new Map(this.nodes.map((node) => [node.id, node])));
-  /** Least margin of the two directions of the best link of a node, dB. */
+  /** Least margin of the two directions of the best link of a node over ground with terrain data, dB. */
   bestMargin = $derived.by(() => {
     const best = new Map<string, number>();
     for (const link of this.links) {
+      if (link.ground === 'unknown') continue;
       const margin = Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
       for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? -Infinity, margin));
     }
     return best;
   });
-  /** Rating of the likeliest link of a node. */
+  /** Rating of the likeliest link of a node over ground with terrain data; `unknown` where there is none. */
   bestRating = $derived.by(() => {
     const best = new Map<string, number>();
+    const unknown = new Set<string>();
     for (const link of this.links) {
+      if (link.ground === 'unknown') {
+        unknown.add(link.a_node_id).add(link.b_node_id);
+        continue;
+      }
       const chance = Math.min(link.forward.link_prob, link.reverse.link_prob);
       for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? 0, chance));
     }
-    return new Map([...best].map(([id, chance]) => [id, ratingOf(chance)]));
+    const ratings = new Map<string, Rating>([...unknown].map((id) => [id, 'unknown']));
+    for (const [id, chance] of best) ratings.set(id, ratingOf(chance));
+    return ratings;
   });
 
   async start(choose: string | null): Promise<void> {
