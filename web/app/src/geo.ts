@@ -16,9 +16,17 @@ export function destination(from: LatLon, azimuth_deg: number, distance_m: numbe
   return { lat: lat / RAD, lon: ((lon / RAD + 540) % 360) - 180 };
 }
 
+/** A longitude in the turn around the Earth that lies nearest to another, degrees: beyond ±180 across that meridian. */
+export function turned(lon: number, about: number): number {
+  return lon + 360 * Math.round((about - lon) / 360);
+}
+
+/** A longitude from -180 to 180 degrees. */
+export const wrapped = (lon: number) => (Math.abs(lon) <= 180 ? lon : ((((lon + 180) % 360) + 360) % 360) - 180);
+
 /** `part` of the straight way from `a` to `b`. */
 export function between(a: LatLon, b: LatLon, part: number): LatLon {
-  return { lat: a.lat + (b.lat - a.lat) * part, lon: a.lon + (b.lon - a.lon) * part };
+  return { lat: a.lat + (b.lat - a.lat) * part, lon: a.lon + (turned(b.lon, a.lon) - a.lon) * part };
 }
 
 /** Distance on the sphere, m. */

@@ -1,4 +1,6 @@
 // Keys of the page. Fields and dialogs keep theirs.
+import { wrapped } from './geo';
+import { shown } from './map/camera';
 import { app } from './store/app.svelte';
 import type { Tab } from './store/ui.svelte';
 
@@ -18,9 +20,9 @@ function nudge(direction: [number, number], big: boolean): void {
   if (!map || !app.chosenNodes.length) return;
   const step = big ? BIG_STEP_PX : STEP_PX;
   const moves = app.chosenNodes.map((node) => {
-    const at = map.project([node.lon, node.lat]);
+    const at = map.project(shown(map, node));
     const to = map.unproject([at.x + direction[0] * step, at.y + direction[1] * step]);
-    return { id: node.id, from: { lat: node.lat, lon: node.lon }, to: { lat: to.lat, lon: to.lng } };
+    return { id: node.id, from: { lat: node.lat, lon: node.lon }, to: { lat: to.lat, lon: wrapped(to.lng) } };
   });
   void app.attempt(() => app.commands.move(moves));
 }

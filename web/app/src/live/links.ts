@@ -2,6 +2,7 @@
 import type { Feature, LineString } from 'geojson';
 import type { GraphLink } from '../api/gateway';
 import type { LatLon } from '../geo';
+import { path } from '../map/features';
 import type { Rating } from '../verdict';
 
 /** Difference from the prediction that is told, dB; below it lies the spread of a good model. */
@@ -47,6 +48,6 @@ export function features(links: readonly GraphLink[], ends: ReadonlyMap<string, 
     const [a, b] = [ends.get(link.source), ends.get(link.target)];
     if (!a || !b) return [];
     const properties = { id: linkId(link), a: link.source, b: link.target, rating: FINDINGS[finding(link)].rating };
-    return [{ type: 'Feature' as const, properties, geometry: { type: 'LineString' as const, coordinates: [[a.lon, a.lat], [b.lon, b.lat]] } }];
+    return [{ type: 'Feature' as const, properties, geometry: { type: 'LineString' as const, coordinates: path([a, b]) } }];
   });
 }

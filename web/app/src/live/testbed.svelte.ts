@@ -3,6 +3,7 @@ import type { Feature, LineString } from 'geojson';
 import { Refusal, wanted } from '../api/client';
 import { gateway, type Testbed, type TestbedLink } from '../api/gateway';
 import { between, type LatLon } from '../geo';
+import { path } from '../map/features';
 import type { Rating } from '../verdict';
 import { poll } from './poll';
 
@@ -121,7 +122,7 @@ class TestbedPanel {
       if (!from || !to) return [];
       const middle = between(from, to, 0.5);
       const properties = { id: `${link.from}|${link.to}`, a: link.from, b: link.to, rating: IN_FORCE[inForce(link)].rating };
-      return [{ type: 'Feature' as const, properties, geometry: { type: 'LineString' as const, coordinates: [[from.lon, from.lat], [middle.lon, middle.lat]] } }];
+      return [{ type: 'Feature' as const, properties, geometry: { type: 'LineString' as const, coordinates: path([from, middle]) } }];
     });
   }
 }

@@ -1,6 +1,6 @@
 // Movements of the view.
 import type { Map as MapLibre, PaddingOptions } from 'maplibre-gl';
-import type { LatLon } from '../geo';
+import { turned, type LatLon } from '../geo';
 
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
@@ -13,10 +13,24 @@ export function corners(boxes: readonly { south: number; west: number; north: nu
   return boxes.flatMap((box) => [{ lat: box.south, lon: box.west }, { lat: box.north, lon: box.east < box.west ? box.east + 360 : box.east }]);
 }
 
+/** A place in the turn around the Earth that is in view. */
+export function shown(map: MapLibre, place: LatLon): [number, number] {
+  return [turned(place.lon, map.getCenter().lng), place.lat];
+}
+
+/** Longitudes in the turn in which they lie together: the widest gap between them is left out. */
+function together(lons: readonly number[]): number[] {
+  const sorted = lons.toSorted((a, b) => a - b);
+  const gaps = sorted.map((lon, at) => (sorted[at + 1] ?? (sorted[0] as number) + 360) - lon);
+  const last = sorted[gaps.indexOf(Math.max(...gaps))] as number;
+  return lons.map((lon) => (lon <= last && last !== sorted.at(-1) ? lon + 360 : lon));
+}
+
 /** Shows all places. */
 export function fit(map: MapLibre, places: readonly LatLon[], padding: PaddingOptions, moving: boolean): void {
   if (!places.length) return;
-  const [lats, lons] = [places.map((place) => place.lat), places.map((place) => place.lon)];
+  const lats = places.map((place) => place.lat);
+  const lons = together(places.map((place) => place.lon));
   map.fitBounds([[Math.min(...lons), Math.min(...lats)], [Math.max(...lons), Math.max(...lats)]], { padding, maxZoom: 14, animate: moving, duration: 400 });
 }
 
@@ -25,7 +39,7 @@ export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding:
   map.resize();
   const { clientWidth, clientHeight } = map.getCanvas();
   const free = { left: MARGIN_PX, top: MARGIN_PX, right: clientWidth - padding.right, bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom) };
-  const points = places.map((place) => map.project([place.lon, place.lat]));
+  const points = places.map((place) => map.project(shown(map, place)));
   const [xs, ys] = [points.map((at) => at.x), points.map((at) => at.y)];
   const box = { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
   if (box.right - box.left > free.right - free.left || box.bottom - box.top > free.bottom - free.top) {
@@ -39,5 +53,5 @@ export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding:
 
 /** Centres a place, near enough to see its surroundings. */
 export function goTo(map: MapLibre, place: LatLon, padding: PaddingOptions): void {
-  map.easeTo({ center: [place.lon, place.lat], zoom: Math.max(map.getZoom(), 12), padding, duration: 400 });
+  map.easeTo({ center: shown(map, place), zoom: Math.max(map.getZoom(), 12), padding, duration: 400 });
 }

@@ -2,7 +2,7 @@
 import type { Grid } from '../store/grid';
 import { filter, program } from './gpu';
 import { mercatorX, mercatorY } from './mercator';
-import { placed, type Changed, type Frame, type Painter } from './picture';
+import { inView, placed, type Changed, type Frame, type Painter } from './picture';
 
 export type Colouring = 'power' | 'probability' | 'verdict' | 'server';
 
@@ -89,6 +89,7 @@ export class CoveragePainter implements Painter {
   #vertices: WebGLBuffer | null = null;
   #count = 0;
   #anchor: [number, number] = [0, 0];
+  #width = 0;
   #textures: [WebGLTexture, WebGLTexture, WebGLTexture, WebGLTexture] | null = null;
   #size: [number, number] = [0, 0];
   #stale = { shape: false, cells: false, palette: false };
@@ -134,6 +135,7 @@ export class CoveragePainter implements Painter {
     const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
     this.#anchor = [mercatorX(bounds.west), mercatorY(bounds.north)];
     const right = mercatorX(east) - this.#anchor[0];
+    this.#width = right;
     const found: number[] = [];
     for (let row = 0; ; row = Math.min(row + BAND_ROWS, rows)) {
       const lat = bounds.north + ((bounds.south - bounds.north) * row) / rows;
@@ -184,7 +186,7 @@ export class CoveragePainter implements Painter {
 
     const at = (name: string) => gl.getUniformLocation(this.#program as WebGLProgram, name);
     gl.useProgram(this.#program);
-    gl.uniform4f(at('u_frame'), ...placed(frame, this.#anchor));
+    gl.uniform4f(at('u_frame'), ...placed(frame, inView(frame, this.#anchor, this.#width)));
     this.#textures.forEach((texture, unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, texture);

@@ -1,7 +1,7 @@
 // GeoJSON of nodes, links, antenna lobes and missing ground.
 import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geojson';
 import type { Link } from '../api/client';
-import { between, destination, type LatLon } from '../geo';
+import { between, destination, turned, type LatLon } from '../geo';
 import { closes, rating, type Rating } from '../verdict';
 import { LAT_MAX_DEG } from './mercator';
 
@@ -37,13 +37,19 @@ export function nodeFeatures(nodes: readonly Placed[]): Feature<Point>[] {
   return nodes.map(nodeFeature);
 }
 
+/** Coordinates of a line, each next to the one before: across 180 degrees they go on. */
+export function path(places: readonly LatLon[]): [number, number][] {
+  let lon = places[0]?.lon ?? 0;
+  return places.map((place) => [(lon = turned(place.lon, lon)), place.lat]);
+}
+
 /** The half of a link that leaves one end: it has the rating of that direction. */
 function half(id: string, from: LatLon, to: LatLon, rated: Rating, link: Link): Feature<LineString> {
   const middle = between(from, to, 0.5);
   return {
     type: 'Feature',
     properties: { id, rating: rated, a: link.a_node_id, b: link.b_node_id },
-    geometry: { type: 'LineString', coordinates: [[from.lon, from.lat], [middle.lon, middle.lat]] },
+    geometry: { type: 'LineString', coordinates: path([from, middle]) },
   };
 }
 
@@ -53,7 +59,7 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
   const [there, back] = [rating(link, link.forward), rating(link, link.reverse)];
   if (there === back) {
     const whole = half(id, a, b, there, link);
-    whole.geometry.coordinates = [[a.lon, a.lat], [b.lon, b.lat]];
+    whole.geometry.coordinates = path([a, b]);
     return [whole];
   }
   return [half(`${id}|f`, a, b, there, link), half(`${id}|r`, b, a, back, link)];
@@ -72,7 +78,7 @@ export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, 
 }
 
 export function line(places: readonly LatLon[], properties: Record<string, unknown> = {}): Feature<LineString> {
-  return { type: 'Feature', properties, geometry: { type: 'LineString', coordinates: places.map((place) => [place.lon, place.lat]) } };
+  return { type: 'Feature', properties, geometry: { type: 'LineString', coordinates: path(places) } };
 }
 
 export function point(place: LatLon, properties: Record<string, unknown> = {}): Feature<Point> {
@@ -90,7 +96,7 @@ export function lobe(at: LatLon, azimuth_deg: number, beamwidth_deg: number, fro
   for (let off = -180; off <= 180; off += 4) {
     const share = 10 ** (-lobeDb(Math.abs(off), beamwidth_deg, front_to_back_db) / 20);
     const place = destination(at, (azimuth_deg + off + 360) % 360, radius_m * Math.max(share, 0.03));
-    ring.push([place.lon, place.lat]);
+    ring.push([turned(place.lon, at.lon), place.lat]);
   }
   return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
 }

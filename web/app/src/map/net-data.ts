@@ -1,5 +1,6 @@
 // Nodes and links of a large mesh as arrays for the GPU.
 import type { Link } from '../api/client';
+import { turned, type LatLon } from '../geo';
 import type { Placed } from './features';
 import { closes, rating, RATINGS } from '../verdict';
 import { SHAPES } from './icons';
@@ -28,7 +29,7 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
   const places = new Float32Array(nodes.length * PLACE);
   let count = 0;
   for (const node of nodes) {
-    const place: [number, number] = [mercatorX(node.lon) - anchor[0], mercatorY(node.lat) - anchor[1]];
+    const place: [number, number] = [mercatorX(turned(node.lon, first?.lon ?? 0)) - anchor[0], mercatorY(node.lat) - anchor[1]];
     at.set(node.id, place);
     if (left.has(node.id)) continue;
     places.set([...place, Math.max(0, ROLES.indexOf(node.role))], count++ * PLACE);
@@ -57,14 +58,14 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
 }
 
 /** The link next to a place on the screen, px, no further than `reach_px`. */
-export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Placed>, project: (lon: number, lat: number) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
+export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Placed>, project: (place: LatLon) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
   const screen = new Map<string, { x: number; y: number }>();
   const onScreen = (id: string) => {
     const known = screen.get(id);
     if (known) return known;
     const node = byId.get(id);
     if (!node) return null;
-    const place = project(node.lon, node.lat);
+    const place = project(node);
     screen.set(id, place);
     return place;
   };

@@ -3,7 +3,7 @@ import { COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
 import { SYMBOL_SIDE_PX, symbol } from './icons';
 import { drawInstances, filter, program, rgba, square, Target, useSquare } from './gpu';
 import { PLACE, ROLES, SEGMENT, type NetData } from './net-data';
-import { PICTURE_FRAGMENT, placed, type Changed, type Frame, type Painter } from './picture';
+import { inView, PICTURE_FRAGMENT, placed, type Changed, type Frame, type Painter } from './picture';
 
 /** Side of a symbol at which it is drawn, px. */
 const NODE_PX = 15;
@@ -177,7 +177,7 @@ export class NetPainter implements Painter {
     const use = (made: WebGLProgram) => {
       const at = (name: string) => gl.getUniformLocation(made, name);
       gl.useProgram(made);
-      gl.uniform4f(at('u_frame'), ...placed(frame, data.anchor));
+      gl.uniform4f(at('u_frame'), ...placed(frame, inView(frame, data.anchor)));
       gl.uniform2f(at('u_half'), frame.pixels[0] / 2, frame.pixels[1] / 2);
       gl.uniform1f(at('u_ratio'), frame.ratio);
       return at;

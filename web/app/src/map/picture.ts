@@ -48,6 +48,11 @@ export interface Painter {
   paint(frame: Frame): void;
 }
 
+/** An anchor in the copy of the world in which something of a width lies nearest to the picture. */
+export function inView(frame: Frame, [x, y]: readonly [number, number], width = 0): [number, number] {
+  return [x + Math.round(frame.west + frame.width / 2 - x - width / 2), y];
+}
+
 /** Scale and offset from places relative to an anchor to the picture's -1 to 1. */
 export function placed(frame: Frame, [x, y]: readonly [number, number]): [number, number, number, number] {
   const [across, down] = [2 / frame.width, -2 / frame.height];

@@ -1,6 +1,6 @@
 // The pointer on the map: places, clicks, and nodes that are dragged.
 import type { Map as MapLibre, MapMouseEvent, MapTouchEvent } from 'maplibre-gl';
-import type { LatLon } from '../geo';
+import { wrapped, type LatLon } from '../geo';
 
 /** A node, a link, or neither. */
 export interface Hit {
@@ -26,7 +26,7 @@ const TOUCH_START_PX = 10;
 const LONG_PRESS_MS = 550;
 
 function place(event: MapEvent): LatLon {
-  return { lat: event.lngLat.lat, lon: ((event.lngLat.lng + 540) % 360) - 180 };
+  return { lat: event.lngLat.lat, lon: wrapped(event.lngLat.lng) };
 }
 
 export class Pointer {

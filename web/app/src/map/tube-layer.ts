@@ -1,6 +1,7 @@
 // Links above the raised ground: tubes from antenna to antenna, hidden where ground stands before them.
 import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } from 'maplibre-gl';
 import type { Link } from '../api/client';
+import { turned } from '../geo';
 import type { Placed } from './features';
 import { closes, COLOURS, rating, RATINGS } from '../verdict';
 import { drawInstances, program, rgba, square } from './gpu';
@@ -80,7 +81,7 @@ export class TubeLayer implements CustomLayerInterface {
       const node = byId.get(id);
       const foot_m = node ? ground(node) : null;
       const scale = node ? CIRCUMFERENCE_M * Math.cos((node.lat * Math.PI) / 180) : 1;
-      const found: [number, number, number] | null = node && foot_m !== null ? [mercatorX(node.lon) - this.#anchor[0], mercatorY(node.lat) - this.#anchor[1], (foot_m + (node.height_agl_m ?? 0) * exaggeration) / scale] : null;
+      const found: [number, number, number] | null = node && foot_m !== null ? [mercatorX(turned(node.lon, first?.lon ?? 0)) - this.#anchor[0], mercatorY(node.lat) - this.#anchor[1], (foot_m + (node.height_agl_m ?? 0) * exaggeration) / scale] : null;
       ends.set(id, found);
       return found;
     };

@@ -299,7 +299,7 @@ export class MapView {
   /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
   #drawNamed(): void {
     const bounds = this.map.getBounds();
-    const inView = this.#nodes.filter((node) => bounds.contains([node.lon, node.lat]));
+    const inView = this.#nodes.filter((node) => bounds.contains(camera.shown(this.map, node)));
     const named = new Set(inView.length <= NAMED_MAX ? inView : []);
     const special = [...this.#failed, ...(this.#chosen.size <= NAMED_MAX ? this.#chosen : [])];
     for (const node of special.map((id) => this.#byId.get(id))) if (node) named.add(node);
@@ -469,13 +469,13 @@ export class MapView {
     // The place decides, not the label: a label is drawn over other nodes.
     let nearest: { id: string; off: number } | null = null;
     for (const node of this.#nodes) {
-      const at = this.map.project([node.lon, node.lat]);
+      const at = this.map.project(camera.shown(this.map, node));
       const off = Math.hypot(at.x - x, at.y - y);
       if (off <= CLICK_RADIUS_PX + 7 && off < (nearest?.off ?? Infinity)) nearest = { id: node.id, off };
     }
     if (nearest) return { node: nearest.id };
     if (this.#many || this.#ground.raised) {
-      const link = nearestLink(this.#links, this.#byId, (lon, lat) => this.map.project([lon, lat]), { x, y }, CLICK_RADIUS_PX);
+      const link = nearestLink(this.#links, this.#byId, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX);
       return link ? { link } : {};
     }
     const [feature] = this.map.queryRenderedFeatures(box, { layers: ['links'] });

@@ -1,6 +1,7 @@
 // The map of a replay: tracks, links, routes and nodes of a frame over the ground of the page.
 import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
 import type { LatLon } from '../geo';
+import { shown } from '../map/camera';
 import { line, point } from '../map/features';
 import { NODE_LAYOUT } from '../map/style';
 import type { MapTheme } from '../map/theme';
@@ -97,10 +98,10 @@ export class ReplayMap {
   #hit(place: LatLon): string | null {
     const { map } = this.view;
     if (!this.view.ready) return null;
-    const at = map.project([place.lon, place.lat]);
+    const at = map.project(shown(map, place));
     let nearest: { id: string; off: number } | null = null;
     for (const node of this.#frame?.nodes ?? []) {
-      const there = map.project([node.lon, node.lat]);
+      const there = map.project(shown(map, node));
       const off = Math.hypot(there.x - at.x, there.y - at.y);
       if (off <= CLICK_RADIUS_PX && off < (nearest?.off ?? Infinity)) nearest = { id: node.node_id, off };
     }
