@@ -1,0 +1,102 @@
+// Positions as people write and paste them. Spellings of `io/coordinate` mean here what they mean on the command
+// line; links of maps, labels and the words of other languages are brought into one of those first.
+import type { LatLon } from '../geo';
+import { maidenhead, mgrs, plusCode, utm } from './grid';
+import { pair } from './pair';
+
+/** A place, or the reason why a text is none. */
+export type Position = { place: LatLon } | { reason: string };
+
+export const ALLOWED = 'LAT,LON in degrees (57.7142,11.9367), degrees, minutes and seconds (57°42\'51"N 11°56\'12"E), UTM (32V 674934 6400683), MGRS (32VPK7493400683), a Maidenhead locator (JO57XR) or a plus code (9F9HPW7P+MM)';
+
+const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?`;
+
+/** Places in links: Google, Apple, Bing, OpenStreetMap; the pin before the centre of the view. */
+const LINKS: readonly RegExp[] = [
+  new RegExp(`!3d(${NUMBER})!4d(${NUMBER})`),
+  new RegExp(`[?&#]mlat=(${NUMBER})&mlon=(${NUMBER})`),
+  new RegExp(`[?&](?:q|query|ll|sll|daddr|destination|center|loc)=(?:loc:)?(${NUMBER})(?:,|%2C)[+ ]?(?:%20)?(${NUMBER})(?![\\d.])`, 'i'),
+  new RegExp(`/(?:search|place|dir/)/?(${NUMBER}),\\+?(${NUMBER})(?:[/?]|$)`),
+  new RegExp(`[?&]cp=(${NUMBER})~(${NUMBER})`),
+  new RegExp(`[?&]lat=(${NUMBER})&(?:lon|lng)=(${NUMBER})`),
+  new RegExp(`#(?:.*[?&])?map=[\\d.]+/(${NUMBER})/(${NUMBER})`),
+  new RegExp(`/@(${NUMBER}),(${NUMBER})`),
+];
+
+/** Words of hemispheres that mean one thing in every language that has them. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/(?<!\p{L})(?:north|nord|norte|norr)(?!\p{L})\.?/giu, 'N'],
+  [/(?<!\p{L})(?:south|süd|sued|sud|sur|söder|syd)(?!\p{L})\.?/giu, 'S'],
+  [/(?<!\p{L})(?:east|ost|est|este|öst)(?!\p{L})\.?/giu, 'E'],
+  [/(?<!\p{L})(?:west|oeste|ouest|ovest|väst|vest)(?!\p{L})\.?/giu, 'W'],
+  [/Ö(?!\p{L})/giu, 'E'],
+];
+
+/** Signs that look like those of degrees, minutes, seconds and minus. */
+const SIGNS: readonly (readonly [RegExp, string])[] = [
+  [/[∘○ᵒ⁰]/g, '°'],
+  [/[ʹ´‘‛＇ˈ]/g, "'"],
+  [/[ʺ“„‟＂]/g, '"'],
+  [/[−–—‐‑‒﹣－](?=\d)/g, '-'],
+  [/(\d)\s*(?:degrees?|deg\.?)(?!\p{L})/giu, '$1°'],
+  [/(\d)\s*d\s*(\d+(?:[.,]\d+)?)\s*m(?:in)?(?:\s*(\d+(?:[.,]\d+)?)\s*s(?:ec)?(?!\p{L}))?/giu, "$1° $2' $3"],
+];
+
+/** A place in a link, a `geo:` URI, labelled numbers or well-known text; null for another spelling. */
+function wrapped(text: string): [number, number] | null {
+  const numbers = (found: RegExpExecArray | null): [number, number] | null => found && [Number(found[1]), Number(found[2])];
+  if (/^https?:\/\//i.test(text) || /^(?:www\.|maps\.)/i.test(text)) {
+    for (const link of LINKS) {
+      const found = numbers(link.exec(text));
+      if (found) return found;
+    }
+    return null;
+  }
+  const query = new RegExp(`^geo:0(?:\\.0+)?,0(?:\\.0+)?\\?q=(${NUMBER}),(${NUMBER})`, 'i').exec(text);
+  const uri = new RegExp(`^geo:(${NUMBER}),(${NUMBER})(?:,${NUMBER})?(?:[;?].*)?$`, 'i').exec(text);
+  if (query || uri) return numbers(query ?? uri);
+  const wkt = numbers(new RegExp(`^POINT\\s*Z?\\s*\\(\\s*(${NUMBER})\\s+(${NUMBER})(?:\\s+${NUMBER})?\\s*\\)$`, 'i').exec(text));
+  if (wkt) return [wkt[1], wkt[0]];
+  // ISO 6709 in degrees: two and three digits before the point.
+  const iso = /^([-+]\d{2}(?:\.\d+)?)([-+]\d{3}(?:\.\d+)?)(?:[-+]\d+(?:\.\d+)?)?(?:CRS\w*)?\/?$/.exec(text);
+  return numbers(iso);
+}
+
+/** Text without the labels of its numbers, latitude first. */
+function unlabelled(text: string): string {
+  const label = /["']?\b(lat(?:itude)?|lon(?:g(?:itude)?)?|lng)\b["']?\s*[:=]?\s*/gi;
+  const labels = [...text.matchAll(label)];
+  const [one, other] = labels;
+  if (labels.length !== 2 || !one || !other) return text;
+  const clean = (part: string) => part.replace(/[{}]/g, '').replace(/[\s,;&]+$/, '').trim();
+  const parts = [text.slice(one.index + one[0].length, other.index), text.slice(other.index + other[0].length)].map(clean);
+  return (/^lat/i.test(one[1] ?? '') ? parts : parts.toReversed()).join('; ');
+}
+
+/** Reads a position. */
+export function parsePosition(text: string): Position {
+  const plain = text.trim();
+  const refuse = (allowed: string): Position => ({ reason: `invalid position: found ${JSON.stringify(text)}, allowed ${allowed}` });
+  let degrees = wrapped(plain);
+  if (!degrees && /^https?:/i.test(plain)) return refuse('a link of a map with a place in it');
+  if (!degrees) {
+    let spelling = unlabelled(plain);
+    for (const [pattern, sign] of [...SIGNS, ...WORDS]) spelling = spelling.replace(pattern, sign);
+    spelling = spelling.replace(/^([^/]*\d[^/]*) \/ ([^/]*\d[^/]*)$/, '$1; $2').trim();
+    for (const read of [plusCode, maidenhead, mgrs, utm, pair]) {
+      const found = read(spelling);
+      if (typeof found === 'string') return refuse(found);
+      if (found) {
+        degrees = found;
+        break;
+      }
+    }
+    // East in German, west in Spanish, French and Italian.
+    if (!degrees && /\d[\s°'′’"″”]*O(?!\p{L})|(?<!\p{L})O\s*\d/iu.test(spelling)) return refuse('E or W in place of O, which is east in German and west in Spanish and French');
+  }
+  if (!degrees) return refuse(ALLOWED);
+  const [lat, lon] = degrees;
+  const isOnEarth = (north: number, east: number) => Math.abs(north) <= 90 && Math.abs(east) <= 180;
+  if (isOnEarth(lat, lon)) return { place: { lat, lon } };
+  return refuse(`positions on the Earth${isOnEarth(lon, lat) ? '; latitude and longitude may be swapped' : ''}`);
+}
