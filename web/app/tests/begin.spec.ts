@@ -125,7 +125,7 @@ test.describe('a fault', () => {
       } as never;
     });
     await page.goto('/');
-    await expect(page.locator('.messages')).toContainText('the map needs WebGL 2');
+    await expect(page.locator('.map')).toContainText('the map needs WebGL 2');
     await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
   });
 

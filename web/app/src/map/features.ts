@@ -33,8 +33,17 @@ export function nodeFeature(node: Placed): Feature<Point> {
   };
 }
 
+/** Nodes as points; one of several on a spot is named, with the number of the others. */
 export function nodeFeatures(nodes: readonly Placed[]): Feature<Point>[] {
-  return nodes.map(nodeFeature);
+  const spots = new Map<string, number>();
+  const spot = ({ lat, lon }: Placed) => `${lat.toFixed(5)} ${lon.toFixed(5)}`;
+  for (const node of nodes) spots.set(spot(node), (spots.get(spot(node)) ?? 0) + 1);
+  return nodes.map((node) => {
+    const count = spots.get(spot(node)) ?? 1;
+    if (count === 1) return nodeFeature(node);
+    spots.set(spot(node), 0);
+    return nodeFeature({ ...node, name: count ? `${node.name} + ${count - 1}` : '' });
+  });
 }
 
 /** Coordinates of a line, each next to the one before: across 180 degrees they go on. */
@@ -63,6 +72,28 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
     return [whole];
   }
   return [half(`${id}|f`, a, b, there, link), half(`${id}|r`, b, a, back, link)];
+}
+
+/** Links above this number are drawn as far as they can be told apart. */
+const READABLE_LINKS = 150;
+/** Links of each node that are drawn then, the best by margin. */
+const BEST_LINKS = 2;
+
+/** Of many links the best of each node and those of the selected nodes; of few all. */
+export function readable(links: readonly Link[], chosen: ReadonlySet<string>): readonly Link[] {
+  const closing = links.filter((link) => closes(link.forward) || closes(link.reverse));
+  if (closing.length <= READABLE_LINKS) return links;
+  const margin = (link: Link) => Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
+  const ranks = new Map<string, number>();
+  const best = new Set<Link>();
+  for (const link of closing.toSorted((a, b) => margin(b) - margin(a))) {
+    for (const id of [link.a_node_id, link.b_node_id]) {
+      const rank = ranks.get(id) ?? 0;
+      ranks.set(id, rank + 1);
+      if (rank < BEST_LINKS) best.add(link);
+    }
+  }
+  return links.filter((link) => best.has(link) || chosen.has(link.a_node_id) || chosen.has(link.b_node_id));
 }
 
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */

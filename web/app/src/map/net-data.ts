@@ -57,6 +57,17 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
   return { anchor, segments: segments.slice(0, filled), places: places.slice(0, count * PLACE) };
 }
 
+/** The node next to a place on the screen, px, no further than `reach_px`. Its place decides: a label is drawn over other nodes. */
+export function nearestNode(nodes: readonly Placed[], project: (place: LatLon) => { x: number; y: number }, { x, y }: { x: number; y: number }, reach_px: number): string | null {
+  let nearest: { id: string; off: number } | null = null;
+  for (const node of nodes) {
+    const at = project(node);
+    const off = Math.hypot(at.x - x, at.y - y);
+    if (off <= reach_px && off < (nearest?.off ?? Infinity)) nearest = { id: node.id, off };
+  }
+  return nearest?.id ?? null;
+}
+
 /** The link next to a place on the screen, px, no further than `reach_px`. */
 export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Placed>, project: (place: LatLon) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
   const screen = new Map<string, { x: number; y: number }>();

@@ -15,6 +15,8 @@ export interface PointerEvents {
   doubled(place: LatLon): void;
   dragged(id: string, to: LatLon, end: boolean): void;
   /** A long press, or the second button of a mouse, at a point of the map, px. */
+  /** The node or link below the pointer, at a point of the map, px; null for neither. */
+  hovered?(what: (Hit & { x: number; y: number }) | null): void;
   pressed?(what: Hit & { place: LatLon; x: number; y: number }): void;
 }
 
@@ -41,9 +43,16 @@ export class Pointer {
   constructor(private readonly map: MapLibre, private readonly hit: (at: { x: number; y: number }) => Hit, private readonly events: PointerEvents) {
     map.on('mousemove', (event) => {
       events.pointer(place(event));
-      if (!this.#holding) map.getCanvas().style.cursor = Object.keys(hit(event.point)).length ? 'pointer' : '';
+      if (this.#holding) return events.hovered?.(null);
+      const below = hit(event.point);
+      const isAny = Object.keys(below).length > 0;
+      map.getCanvas().style.cursor = isAny ? 'pointer' : '';
+      events.hovered?.(isAny ? { ...below, x: event.point.x, y: event.point.y } : null);
     });
-    map.on('mouseout', () => events.pointer(null));
+    map.on('mouseout', () => {
+      events.pointer(null);
+      events.hovered?.(null);
+    });
     map.on('contextmenu', (event) => {
       // A browser may call a long press by this name too.
       if (!events.pressed || (event.originalEvent as PointerEvent).pointerType === 'touch') return;

@@ -78,6 +78,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       layout: { 'text-field': ['coalesce', ['get', 'label'], ''], 'text-font': [FONT], 'text-size': 12, 'text-offset': [0, 1.5], 'text-allow-overlap': true },
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
+    { id: 'blocked', type: 'line', source: 'blocked', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.name === 'light' ? '#d1190d' : '#ff6b5c', 'line-width': 6 } },
     { id: 'obstruction', type: 'symbol', source: 'obstruction', layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true } },
     {
       id: 'ring',
@@ -99,12 +100,13 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       layout: NODE_LAYOUT,
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
+    { id: 'cursor', type: 'circle', source: 'cursor', paint: { 'circle-radius': 6, 'circle-color': theme.text, 'circle-stroke-color': theme.halo, 'circle-stroke-width': 2.5 } },
     { id: 'failed', type: 'symbol', source: 'failed', layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
   ];
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'obstruction', 'failed', 'nodes'] as const;
+export const SOURCES = ['world', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'nodes', 'cursor'] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {

@@ -1,7 +1,7 @@
 // The map: what it draws and what the pointer does on it. It knows nothing of panels.
 import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature } from 'geojson';
-import { AttributionControl, GPUInitializationError, Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type LayerSpecification, type MapOptions, type PaddingOptions } from 'maplibre-gl';
+import { AttributionControl, type Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type LayerSpecification, type PaddingOptions } from 'maplibre-gl';
 import worker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import type { Link } from '../api/client';
 import { guarded } from '../faults';
@@ -12,11 +12,12 @@ import { COLOURS } from '../verdict';
 import { Basemap } from './basemap';
 import * as camera from './camera';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
-import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box, type Placed } from './features';
+import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, readable, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
-import { netData, nearestLink } from './net-data';
+import { netData, nearestLink, nearestNode } from './net-data';
 import { MissingPainter } from './missing-painter';
 import { NetPainter } from './net-painter';
+import { gateSky, mapOf } from './opened';
 import { PictureLayer } from './picture';
 import { Pointer, type Hit, type PointerEvents } from './pointer';
 import { RaisedGround } from './raised-ground';
@@ -62,19 +63,6 @@ const FLAT: ReadonlySet<string> = new Set(['links', 'links-case']);
 
 function reliefUrl(): string {
   return `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
-}
-
-/** A map, or the reason in words why this browser draws none. */
-function mapOf(options: MapOptions): MapLibre {
-  try {
-    return new MapLibre(options);
-  } catch (fault) {
-    throw fault instanceof GPUInitializationError ? new Error('the map needs WebGL 2, which this browser does not have or has switched off') : fault;
-  }
-}
-
-interface Painter {
-  drawFunctions?: Record<string, (...args: unknown[]) => void>;
 }
 
 export class MapView {
@@ -157,7 +145,7 @@ export class MapView {
 
   /** Gives a new style the layers of the page, and what they show. */
   #furnish(): void {
-    this.#gateSky();
+    gateSky(this.map, SKY_PITCH_DEG);
     guarded(() => this.#pictures());
     for (const [layer, before] of [[this.picture, 'region'], [this.tubes, 'obstruction']] as const) guarded(() => void (this.map.getLayer(layer.id) || this.map.addLayer(layer, before)));
     this.ready = true;
@@ -175,13 +163,6 @@ export class MapView {
   #styled(work: () => void): void {
     if (this.ready) work();
     else this.map.once('style.load', () => guarded(work));
-  }
-
-  /** An empty map costs half as much without the sky. Private of the pinned version; absent, nothing is lost. */
-  #gateSky(): void {
-    const functions = (this.map as unknown as { painter?: Painter }).painter?.drawFunctions;
-    const sky = functions?.['sky'];
-    if (functions && sky) functions['sky'] = (...args) => void (this.map.getPitch() > SKY_PITCH_DEG && sky(...args));
   }
 
   view(): View {
@@ -333,7 +314,7 @@ export class MapView {
     this.#many = many;
     this.#drawTubes();
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
-    const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : this.#links;
+    const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : readable(this.#links, this.#chosen);
     const features = this.#lines ?? linkFeatures(links, this.#byId, this.#chosen, this.#failed);
     this.drawnLinks = features.length;
     this.put('links', features);
@@ -363,8 +344,15 @@ export class MapView {
     for (const id of after) this.map.setFeatureState({ source: 'nodes', id }, { chosen: true });
   }
 
-  setObstructions(places: readonly LatLon[]): void {
+  /** The obstruction of a link, and the parts of its path below the ground. */
+  setObstructions(places: readonly LatLon[], parts: readonly (readonly [LatLon, LatLon])[] = []): void {
     this.put('obstruction', places.map((place) => point(place)));
+    this.put('blocked', parts.map((part) => line(part)));
+  }
+
+  /** A place that the profile shows too. */
+  setCursor(place: LatLon | null): void {
+    this.put('cursor', place ? [point(place)] : []);
   }
 
   setLobe(features: Feature[]): void {
@@ -466,14 +454,8 @@ export class MapView {
   #hit({ x, y }: { x: number; y: number }): Hit {
     if (!this.ready) return {};
     const box: [[number, number], [number, number]] = [[x - CLICK_RADIUS_PX, y - CLICK_RADIUS_PX], [x + CLICK_RADIUS_PX, y + CLICK_RADIUS_PX]];
-    // The place decides, not the label: a label is drawn over other nodes.
-    let nearest: { id: string; off: number } | null = null;
-    for (const node of this.#nodes) {
-      const at = this.map.project(camera.shown(this.map, node));
-      const off = Math.hypot(at.x - x, at.y - y);
-      if (off <= CLICK_RADIUS_PX + 7 && off < (nearest?.off ?? Infinity)) nearest = { id: node.id, off };
-    }
-    if (nearest) return { node: nearest.id };
+    const nearest = nearestNode(this.#nodes, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX + 7);
+    if (nearest) return { node: nearest };
     if (this.#many || this.#ground.raised) {
       const link = nearestLink(this.#links, this.#byId, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX);
       return link ? { link } : {};

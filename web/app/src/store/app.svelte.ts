@@ -1,6 +1,6 @@
 // The stores of the page, and the jobs that need more than one of them.
 import { api, Refusal, wanted, type Imported, type LinkAnalysis, type NewNode, type Node } from '../api/client';
-import type { LatLon } from '../geo';
+import { distance_m, wrapped, type LatLon } from '../geo';
 import type { MapView } from '../map/view';
 import { Changes } from './changes';
 import { Commands } from './commands';
@@ -12,8 +12,15 @@ import { Ui } from './ui.svelte';
 import { write, type Address } from './url';
 
 const ADDRESS_MS = 150;
+/** Nodes nearer than this stand on one spot. */
+const SPOT_M = 1;
 const PROBE_MS = 5000;
 const PROBE_GONE_MS = 1500;
+
+/** Formats of plans by the ending of a file's name. */
+export const IMPORTS: Readonly<Record<string, 'geojson' | 'kml' | 'kmz' | 'csv' | 'scenario'>> = { geojson: 'geojson', json: 'geojson', kml: 'kml', kmz: 'kmz', csv: 'csv', toml: 'scenario' };
+/** Ending of the name of a recording. */
+export const RECORDING = 'gwlog';
 
 export class App {
   readonly plan = new Plan();
@@ -40,6 +47,8 @@ export class App {
   };
   /** Report of the last import. */
   imported = $state.raw<Imported | null>(null);
+  /** A recording that was dropped on another view, for the replay to open. */
+  recording: File | null = null;
 
   /** Selected nodes that are there. */
   chosenNodes = $derived(this.ui.selected.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined));
@@ -102,18 +111,54 @@ export class App {
     return (await this.attempt(async () => (await this.commands.add([body]), true))) ?? false;
   }
 
+  /** Nodes on the spot of a node, with it; null where it stands alone. */
+  twins(id: string): string[] | null {
+    const node = this.plan.byId.get(id);
+    const twins = node ? this.plan.nodes.filter((other) => distance_m(node, other) < SPOT_M) : [];
+    return twins.length > 1 ? twins.map((other) => other.id) : null;
+  }
+
+  /** Selects a node, or makes it an end of the link that is chosen. */
+  pickNode(id: string, extend: boolean): void {
+    const { ui } = this;
+    if (ui.tool !== 'link') return ui.pick(id, extend);
+    const [first] = ui.selected;
+    ui.selected = ui.selected.length === 1 && first && first !== id ? [first, id] : [id];
+    if (ui.selected.length === 2) ui.tool = 'select';
+  }
+
+  /** Adds a node, or scans, at the middle of the map, where its cross is. */
+  actAtCentre(): void {
+    const map = this.map?.map;
+    if (!map) return;
+    const { clientWidth, clientHeight } = map.getContainer();
+    const { lat, lng } = map.unproject([clientWidth / 2, clientHeight / 2]);
+    const place = { lat, lon: wrapped(lng) };
+    if (this.ui.tool === 'add') void this.addNode(place);
+    else if (this.ui.tool === 'scan') void this.scanFrom(place);
+  }
+
   /** Lists the nodes in reach of a place, in the panel of the tools. */
   async scanFrom(place: LatLon): Promise<void> {
     await this.attempt(() => this.tools.scanFrom(place, this.model));
     [this.ui.tab, this.ui.sheet] = ['tools', 'tools'];
   }
 
-  /** Imports a file as a new deployment, by the ending of its name. */
-  async importFile(file: File): Promise<void> {
-    const formats: Record<string, 'geojson' | 'kml' | 'kmz' | 'csv' | 'scenario'> = { geojson: 'geojson', json: 'geojson', kml: 'kml', kmz: 'kmz', csv: 'csv', toml: 'scenario' };
-    const format = formats[file.name.toLowerCase().split('.').at(-1) ?? ''];
+  /** Imports files one after the other: plans as new deployments, a recording into the replay. */
+  async importFiles(files: readonly File[]): Promise<void> {
+    for (const file of files) await this.#importFile(file);
+  }
+
+  async #importFile(file: File): Promise<void> {
+    const ending = file.name.toLowerCase().split('.').at(-1) ?? '';
+    if (ending === RECORDING) {
+      this.recording = file;
+      this.ui.mode = 'replay';
+      return;
+    }
+    const format = IMPORTS[ending];
     if (!format) {
-      this.ui.tell(`${file.name} has an ending that is none of ${Object.keys(formats).join(', ')}.`, true);
+      this.ui.tell(`invalid file: found ${file.name}, allowed ${[...Object.keys(IMPORTS), RECORDING].map((one) => `.${one}`).join(' ')}`, true);
       return;
     }
     const body = file as unknown as string;

@@ -71,6 +71,10 @@ export class Ui {
   selected = $state.raw<string[]>([]);
   filter = $state('');
   readout = $state.raw<Readout | null>(null);
+  /** Nodes on one spot that are spread. */
+  fan = $state.raw<string[] | null>(null);
+  /** The node or link below the pointer, and its point of the map, px. */
+  hover = $state.raw<{ node?: string; link?: [string, string]; x: number; y: number } | null>(null);
   /** A place of the map, and of the screen in px, whose actions are offered. */
   placeMenu = $state.raw<PlaceMenu | null>(null);
   messages = $state.raw<Message[]>([]);
