@@ -94,16 +94,15 @@ test('the blocked part of a link is red on map and profile, and the heights that
   const { tx, rx } = await blocked(page, request);
   await expect.poll(() => count(page, '#profile', RED)).toBeGreaterThan(10);
   await expect.poll(() => count(page, '.map', RED)).toBeGreaterThan(10);
+  // The mast that the other end needs is none that is built.
+  await expect(page.locator('#raising')).toContainText(/Raise Långedrag by \d+ m or both by \d+ m/);
   const heights = (await page.locator('#raising b').allTextContents()).map((text) => Number.parseFloat(text));
-  expect(heights).toHaveLength(3);
   const analyse = async () => (await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: tx, rx_node_id: rx, samples: 512 } })).json()).result.clearance;
   expect((await analyse()).line_of_sight).toBe(false);
-  for (const [id, more_m] of [[rx, heights[1]!]] as const) {
-    await request.patch(`/api/v1/nodes/${id}`, { data: { height_agl_m: PLACES.Långedrag.height_agl_m + more_m } });
-    const clearance = await analyse();
-    expect(clearance.line_of_sight).toBe(true);
-    expect(clearance.fresnel_clearance_ratio).toBeGreaterThanOrEqual(0.6);
-  }
+  await request.patch(`/api/v1/nodes/${rx}`, { data: { height_agl_m: PLACES.Långedrag.height_agl_m + heights[0]! } });
+  const clearance = await analyse();
+  expect(clearance.line_of_sight).toBe(true);
+  expect(clearance.fresnel_clearance_ratio).toBeGreaterThanOrEqual(0.6);
   await expect(page.locator('#raising')).toHaveCount(0);
   await expect.poll(() => count(page, '#profile', RED)).toBe(0);
 });

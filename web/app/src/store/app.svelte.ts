@@ -11,6 +11,8 @@ import { Tools } from './tools.svelte';
 import { Ui } from './ui.svelte';
 import { write, type Address } from './url';
 
+/** Share of a narrow screen that the lowest sheet takes. */
+const SHEET_SHARE = 0.3;
 const ADDRESS_MS = 150;
 /** Nodes nearer than this stand on one spot. */
 const SPOT_M = 1;
@@ -92,8 +94,10 @@ export class App {
 
   /** The part of the map that panels cover, px. */
   padding(): { top: number; bottom: number; left: number; right: number } {
-    if (innerWidth <= 640) return { top: 60, bottom: this.ui.selected.length ? innerHeight / 2 : 70, left: 50, right: 80 };
-    return { top: 70, bottom: 60, left: 70, right: 60 };
+    if (innerWidth <= 640) return { top: this.coverages.grid ? 150 : 60, bottom: this.ui.selected.length ? innerHeight * SHEET_SHARE : 70, left: 50, right: 80 };
+    // Legends stand at the lower left.
+    const height = this.map?.map.getContainer().clientHeight ?? innerHeight;
+    return { top: Math.min(70, height / 6), bottom: Math.min(150, height / 3), left: 70, right: 60 };
   }
 
   /** Names of `count` new nodes: the word and the next numbers from `first` that no node has. */
