@@ -3,6 +3,7 @@ import { expect, test as base } from '@playwright/test';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Replay } from '../src/replay/replay.svelte';
+import type { Coverages } from '../src/store/coverage.svelte';
 
 interface Demo {
   address: string;
@@ -62,7 +63,7 @@ test('a storm passes over the mesh, and the mesh can be planned', async ({ page,
   // The coverage has the nodes that work at the time: it grows when one is repaired.
   await page.locator('#replay-coverage').check();
   const cells = () => page.evaluate(() => {
-    const { state, grid } = window.groundwave.app.coverages.mesh;
+    const { state, grid } = (window.groundwave as unknown as { coverages: Coverages }).coverages.mesh;
     return { failed: state?.failed_node_ids.length, pending: state?.pending_nodes, evaluated: state?.evaluated_cells ?? 0, served: grid?.power.filter((power) => power > -32767).length ?? 0 };
   });
   // The server keeps the cells of a failed node: if the coverage began before the failure, the repair

@@ -9,7 +9,7 @@ const LONG_PRESS_MS = 900;
 function uncovered(page: Page): Promise<number> {
   return page.evaluate(() => {
     const map = document.querySelector('.map')!.getBoundingClientRect();
-    const above = [...document.querySelectorAll('.top, .panel, .panel > *, .rail, .legends > *, .profile, .handle, .pill, .tabbar')].map((element) => element.getBoundingClientRect());
+    const above = [...document.querySelectorAll('.top, .dock, .dock > *, .rail, .legends > *, .profile, .handle, .pill, .tabbar')].map((element) => element.getBoundingClientRect());
     let [free, all] = [0, 0];
     for (let y = 1; y < innerHeight; y += 2) {
       for (let x = 1; x < innerWidth; x += 2) {
@@ -48,7 +48,7 @@ test.describe('on a wide screen', () => {
     await page.getByRole('tab', { name: /Links/ }).click();
     await expect(page.locator('#links')).toBeVisible();
     await page.getByRole('button', { name: 'Close the panel at the side' }).click();
-    await expect(page.locator('.panel')).toHaveCount(0);
+    await expect(page.locator('.dock')).toHaveCount(0);
     expect(await uncovered(page)).toBeGreaterThan(0.85);
     await page.getByRole('button', { name: 'Open the panel at the side' }).click();
     await page.getByRole('button', { name: 'Unfold the profile' }).click();
@@ -92,7 +92,7 @@ test.describe('on a tablet', () => {
 /** Buttons and fields that a finger misses: lower or narrower than 44 px. */
 function small(page: Page): Promise<string[]> {
   return page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement>('.top button, .top select, .rail button, .tabbar button, .panel button:not(.grab), .panel select, .profile button')]
+    [...document.querySelectorAll<HTMLElement>('.top button, .top select, .rail button, .tabbar button, .dock button:not(.grab), .dock select, .profile button')]
       .map((element) => ({ element, box: element.getBoundingClientRect() }))
       .filter(({ box }) => box.width && (box.height < 44 || box.width < 36))
       .map(({ element, box }) => `${element.getAttribute('aria-label') ?? element.textContent} ${box.width} × ${box.height}`),

@@ -116,6 +116,8 @@ export class MapView {
       // Double click adds a node.
       doubleClickZoom: false,
       boxZoom: false,
+      // Skirts hang as curtains where the ground ends.
+      terrainSkirtLength: 'none',
     });
     this.#scale = new ScaleControl({ unit: units, maxWidth: 110 });
     this.map.addControl(this.#scale, 'bottom-left');
