@@ -68,6 +68,36 @@ fn page_of_the_planner_shows_nodes_links_ground_and_coverage() {
 
 #[needs(terrain, page)]
 #[test]
+fn the_map_has_most_of_the_screen_and_a_finger_moves_what_is_selected() {
+    browse("layout.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn fields_return_to_stored_values_and_views_have_states_of_their_own() {
+    browse("fields.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn nodes_of_one_spot_are_spread_and_nodes_are_placed_by_keys() {
+    browse("spot.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn positions_are_read_as_on_the_command_line() {
+    browse("coordinates.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn areas_and_links_at_180_degrees_are_drawn_at_their_places() {
+    browse("meridian.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn large_meshes_are_drawn_at_their_places() {
     browse("large.spec.ts");
 }
