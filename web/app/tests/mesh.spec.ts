@@ -23,6 +23,7 @@ test('the coverage of the mesh follows a node that moves, fails and comes back',
   // The page shows the cells of the server.
   const told = await (await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).json();
   expect(told.evaluated_cells).toBe(first.evaluated);
+  await expect(page.locator('#mesh-state')).toContainText(/covered\. \d+ × \d+ cells/);
   await expect(page.locator('#legend')).toContainText('Received power');
   // A node is dragged: the cells it reached and reaches are computed again, no others.
   await drawn(page);

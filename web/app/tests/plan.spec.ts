@@ -157,6 +157,15 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   await expect(page.locator('.statistics')).toHaveCount(2);
   await page.getByRole('button', { name: 'Best server' }).click();
   await expect(page.locator('#legend')).toHaveAttribute('data-colouring', 'server');
+  // Nothing lies over the name of a server.
+  expect(
+    await page.locator('#legend .pair').evaluateAll((pairs) =>
+      pairs.every((pair) => {
+        const box = pair.getBoundingClientRect();
+        return pair.contains(document.elementFromPoint(box.right - 3, box.top + box.height / 2));
+      }),
+    ),
+  ).toBe(true);
   await expect(page.locator('#legend')).toContainText('Långedrag');
   const servers = await page.evaluate(() => {
     const grid = window.groundwave.app.coverages.grid!;
