@@ -40,7 +40,7 @@ fn repaired(testbed: &Testbed, space: &str, [from, to]: [&str; 2], change: &str)
     assert!(text.contains(&format!("{from} > {to}: repaired")), "{text}");
 }
 
-/// Somebody in a node changes an interface: that is reported until it is undone.
+/// A change of an interface within a node is reported until the interface is as before.
 fn reported(
     testbed: &Testbed,
     space: &str,
