@@ -31,9 +31,7 @@ impl Expected {
         }
         if link.mtu_bytes != self.mtu_bytes {
             let (own, expected) = (link.mtu_bytes, self.mtu_bytes);
-            return Some(format!(
-                "the MTU of its interface is {own} bytes instead of {expected}"
-            ));
+            return Some(format!("the MTU of its interface is {own} bytes instead of {expected}"));
         }
         let address =
             self.address.filter(|address| !addresses.contains(&(self.index, *address)))?;
