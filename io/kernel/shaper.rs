@@ -144,11 +144,27 @@ impl<K: Kernel> Shaper<K> {
         let record = self.records.entry(interface.to_owned()).or_default();
         // Counters of disciplines that this change makes anew would be lost.
         record.totals.add(&before);
-        let before = drain(&mut self.kernel, interface, before, &target).await?;
+        let original = before.stack.clone();
+        let before = match drain(&mut self.kernel, interface, before, &target).await {
+            Ok(before) => before,
+            Err(err) => {
+                self.roll_back(interface, &original).await;
+                return Err(err);
+            }
+        };
+        let is_drained = before.stack != original;
         let record = self.records.entry(interface.to_owned()).or_default();
         record.totals.add(&before);
         let discarded = discarded(&before, &target);
-        let after = self.execute(interface, before, &target).await?;
+        let after = match self.execute(interface, before, &target).await {
+            Ok(after) => after,
+            Err(err) => {
+                if is_drained {
+                    self.roll_back(interface, &original).await;
+                }
+                return Err(err);
+            }
+        };
         let record = self.records.entry(interface.to_owned()).or_default();
         record.requested = Some(Requested { spec: impairment.clone(), target });
         record.refused = None;

@@ -266,3 +266,22 @@ fn counters_are_read() {
         assert_eq!(found, (5, 500, 2));
     });
 }
+
+#[test]
+fn refusal_while_a_delay_line_empties_restores_the_delay() {
+    block_on(async {
+        // The request that opens the line, then the one that deletes it.
+        for refused in [1, 2] {
+            let fake = Fake::new(&["eth0"]);
+            let mut shaper = shaper(&fake).await;
+            shaper.apply("eth0", &delayed(20_000_000)).await.unwrap();
+            let counters = Counters { backlog_packets: 3, ..Counters::default() };
+            fake.set_counters("eth0", "netem", counters);
+            fake.fail_at(refused, 12);
+            shaper.clear("eth0").await.unwrap_err();
+            let reading = shaper.read("eth0").await.unwrap();
+            assert_eq!(reading.impairment, delayed(20_000_000), "request {refused}");
+            assert_eq!(reading.divergence, [], "request {refused}");
+        }
+    });
+}
