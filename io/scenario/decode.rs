@@ -12,7 +12,7 @@ use super::file::{CommandFile, ScenarioFile, WeatherFile};
 use super::json;
 
 /// The sections written once, `[name]`.
-pub(super) const TABLES: [&str; 9] = [
+pub(super) const TABLES: [&str; 10] = [
     "scenario",
     "terrain",
     "environment",
@@ -22,6 +22,7 @@ pub(super) const TABLES: [&str; 9] = [
     "coverage",
     "deployment",
     "testbed",
+    "study",
 ];
 
 /// The sections written any number of times, `[[name]]`.
@@ -57,6 +58,7 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
         coverage: table(root, "coverage", report),
         deployment: table(root, "deployment", report),
         testbed: table(root, "testbed", report),
+        study: table(root, "study", report),
         radio: list(root, "radio", report, item),
         antenna: list(root, "antenna", report, item),
         node: list(root, "node", report, item),

@@ -21,6 +21,7 @@ use super::file_coverage::CoverageFile;
 use super::file_motion::{GenerateFile, MotionFile};
 use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
 use super::limits::{DURATION_S_MAX, GROUND_MSL_M, LINK_RANGE_M, RATE_BPS, STEP_S_MAX, STEP_S_MIN};
+use super::study::StudyFile;
 use super::testbed::TestbedFile;
 
 /// A scenario: a command log written by hand. Every section but `[scenario]` may be left out.
@@ -53,6 +54,9 @@ pub struct ScenarioFile {
     /// Settings of the testbed: a real network that follows the scenario.
     #[schemars(default)]
     pub testbed: Option<TestbedFile>,
+    /// Values that `groundwave study` varies.
+    #[schemars(default)]
+    pub study: Option<StudyFile>,
     /// Radio presets of your own.
     #[schemars(default)]
     pub radio: Vec<RadioPresetFile>,
@@ -124,6 +128,10 @@ pub struct TerrainFile {
     /// Height between the posts of tiles: interpolated between four, or that of the nearest one; left out,
     /// the way given to the program, else interpolated.
     pub posts: Option<Posts>,
+    /// Folder of land cover, relative to this file: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy
+    /// or building heights, or of classes in a `classes.toml`. With it `model` of `[environment]` is `p1812`
+    /// where it is left out. Left out, the folder given to the program, else none.
+    pub land_cover: Option<String>,
 }
 
 impl TerrainFile {

@@ -34,10 +34,12 @@ mod lower_setup;
 mod lower_traffic;
 mod lowering;
 pub(crate) mod ns2;
+pub mod overrides;
 mod placement;
 mod schema;
 pub mod setdest;
 mod station;
+pub mod study;
 pub mod testbed;
 mod trace;
 
@@ -58,8 +60,11 @@ mod tests_ranges;
 #[cfg(test)]
 mod tests_shipped;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use groundwave_engine::Clock;
+use groundwave_model::radio::Model;
 use groundwave_model::terrain::Posts;
 use groundwave_simulation::testbed::Settings;
 use toml::de::DeTable;
@@ -72,8 +77,10 @@ use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use groundwave_toml_document::source::Source;
 use groundwave_toml_document::tree;
 use lowering::Lowering;
+pub use overrides::Override;
 pub use schema::json_schema;
 use station::Catalogue;
+pub use study::Study;
 
 /// A command and the simulated time it is applied at.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,6 +121,10 @@ pub struct Scenario {
     pub terrain: Terrain,
     /// False if the file has nothing on the ground, which is then unknown.
     pub names_terrain: bool,
+    /// Values that a study varies, and its seeds; `None` without `[study]`.
+    pub study: Option<Study>,
+    /// Folder of land cover; `None` leaves it to the program.
+    pub land_cover: Option<PathBuf>,
     /// Output of a run.
     pub output: Output,
     /// Coverage computed by a sweep; a run ignores it.
@@ -128,6 +139,38 @@ pub struct Scenario {
     pub lines: Vec<u32>,
     /// Names of all nodes: those written, those generated, those added by commands.
     pub node_names: Vec<String>,
+}
+
+/// Number of moving nodes from which links are worth computing less often than they move.
+const MOVING_NODES_MIN: usize = 20;
+
+impl Scenario {
+    /// A hint for a faster run: nodes that move, where many do and `update_distance_m` is left out.
+    #[must_use]
+    pub fn update_distance_hint(&self) -> Option<String> {
+        let is_set = self.records.iter().any(|record| {
+            record.name == "mesh.limits"
+                && record.body["update_distance_m"].as_f64().is_some_and(|m| m > 0.0)
+        });
+        let moving = self.records.iter().filter(|record| {
+            ["motion.follow", "motion.goto", "motion.wander"].contains(&record.name.as_str())
+        });
+        let nodes: BTreeSet<_> = moving.filter_map(|record| record.body["node"].as_str()).collect();
+        (!is_set && nodes.len() >= MOVING_NODES_MIN).then(|| {
+            format!(
+                "{} nodes move: with `update_distance_m = 10` in [mesh] their links are computed every 10 m \
+                 instead of in every step",
+                nodes.len()
+            )
+        })
+    }
+
+    /// Ticks of a whole run: the last one begins at its end or within a step after it, so that whatever is due at
+    /// the end is applied.
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        Clock::new(self.step_ns).tick_at(self.duration_ns)
+    }
 }
 
 /// The ground of a scenario.
@@ -160,6 +203,26 @@ pub struct Output {
     pub tables: Vec<OutputTable>,
     /// Simulated time between rows, ns; `None` writes only at the end.
     pub every_ns: Option<u64>,
+}
+
+/// Reads a scenario file with values of it set from outside. Names in it are relative to its folder; errors have
+/// the lines of the file as it is with them.
+///
+/// # Errors
+/// All that is wrong with the file, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
+pub fn load_with(path: &Path, overrides: &[Override]) -> Result<Scenario, TomlErrors> {
+    if overrides.is_empty() {
+        return load(path);
+    }
+    let text = groundwave_toml_document::text(path)?;
+    let settings: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+    let name = format!("{} with {}", path.display(), settings.join(", "));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    // Errors of the file itself have its own lines.
+    parse(&text, &path.display().to_string(), folder)?;
+    let text = overrides::apply(&text, overrides)
+        .map_err(|what| TomlErrors::whole_file(&name, what, "keys of the scenario".to_owned()))?;
+    parse(&text, &name, folder)
 }
 
 /// Reads a scenario file. Names in it are relative to its folder.
@@ -207,6 +270,11 @@ fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario,
     finish(std::mem::take(&mut report))?;
     let mut file = decode::decode(&root, &mut report);
     calibration::apply(&mut file, base_dir, &mut report);
+    let names_model = tree::has_key(&root, "environment", "model");
+    if file.terrain.land_cover.is_some() && !names_model {
+        // Of the models that read clutter along paths, the one that fits measured links best.
+        file.environment.get_or_insert_default().model = Model::P1812;
+    }
     finish(std::mem::take(&mut report))?;
     let (scenario, report) = meaning(&file, &source, &root, base_dir);
     finish(report)?;
@@ -243,6 +311,7 @@ fn meaning(
     let deployment = deployment::deployment(file.deployment.as_ref(), &mut lowering.report);
     let testbed =
         testbed::testbed(file.testbed.as_ref(), &lowering.node_names, &mut lowering.report);
+    let study = study::study(file.study.as_ref(), &mut lowering.report);
     let Lowering { records, node_names, report, .. } = lowering;
     let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();
     let scenario = Scenario {
@@ -253,6 +322,8 @@ fn meaning(
         duration_ns,
         terrain,
         names_terrain: file.terrain.names_some(),
+        study,
+        land_cover: file.terrain.land_cover.as_ref().map(|name| folder.join(name)),
         output,
         coverage,
         deployment,

@@ -45,7 +45,7 @@ pub fn write(
     let mut heights = None;
     let assumptions = plan.environment.assumptions_at(&plan.frequencies_mhz());
     let stations = plan.sites.iter().flat_map(|site| [&site.station, &site.receiver]);
-    let assumptions = assumptions.between(stations);
+    let assumptions = assumptions.between(stations).with_clutter(terrain.has_cover());
     let source = terrain.describe();
     let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
     let mut credits = credits(&source);

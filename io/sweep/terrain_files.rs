@@ -26,6 +26,9 @@ pub struct TerrainFiles {
     /// Folder of fetched terrain; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
+    /// Folder of land cover; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub land_cover: Option<PathBuf>,
 }
 
 impl Sweep {
@@ -34,7 +37,8 @@ impl Sweep {
     /// # Errors
     /// [`SweepError::Disk`] when it cannot be written.
     pub fn note_terrain(&self, files: &TerrainFiles) -> Result<(), SweepError> {
-        if files.srtm_dir.is_none() && files.cache.is_none() {
+        let folders = [&files.srtm_dir, &files.cache, &files.land_cover];
+        if folders.into_iter().all(Option::is_none) {
             return Ok(());
         }
         let path = self.folder().join(FILE_NAME);
@@ -61,6 +65,7 @@ impl Sweep {
             srtm_dir: there(found.srtm_dir),
             geoid: there(found.geoid),
             cache: there(found.cache),
+            land_cover: there(found.land_cover),
         })
     }
 }

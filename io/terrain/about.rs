@@ -17,6 +17,10 @@ pub(super) const COPERNICUS: &str = "produced using Copernicus WorldDEM-30 © DL
                               Defence and Space GmbH 2014-2018 provided under COPERNICUS by the European \
                               Union and ESA; all rights reserved";
 
+/// Attribution of ESA WorldCover, as its licence words it.
+pub(super) const WORLD_COVER: &str = "© ESA WorldCover project / Contains modified Copernicus Sentinel data processed \
+                               by ESA WorldCover consortium";
+
 /// Data set that files belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +69,16 @@ impl About {
             licence: Some("Copernicus DEM, free of charge with attribution".to_owned()),
             attribution: Some(COPERNICUS.to_owned()),
             ..Self::named("Copernicus GLO-30", Ground::Surface, VerticalDatum::Egm2008)
+        }
+    }
+
+    /// ESA WorldCover: classes of land cover, no heights.
+    #[must_use]
+    pub fn world_cover() -> Self {
+        Self {
+            licence: Some("CC BY 4.0".to_owned()),
+            attribution: Some(WORLD_COVER.to_owned()),
+            ..Self::named("ESA WorldCover 2021", Ground::Unknown, VerticalDatum::Unknown)
         }
     }
 

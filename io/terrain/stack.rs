@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use groundwave_model::terrain::{
-    CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, PostWindow, Posts, Terrain, TerrainSource,
-    TerrainUse,
+    Cover, CurveRow, Flat, GeoPoint, Ground as HeightGround, KnownGround, NoTerrain, PostWindow,
+    Posts, Terrain, TerrainSource, TerrainUse,
 };
 use thiserror::Error;
 
+use super::cover::{CoverError, LandCover};
 use super::folder::{DirectoryError, Ignored};
 use super::geoid::{Geoid, GeoidError};
 use super::ground::Ground;
@@ -33,7 +34,14 @@ pub enum TerrainError {
     /// The geoid cannot be used.
     #[error(transparent)]
     Geoid(#[from] GeoidError),
+    /// The land cover cannot be used.
+    #[error(transparent)]
+    Cover(#[from] CoverError),
 }
+
+/// Share of the heights of trees and buildings that counts over a surface: radar that measures one sees trees
+/// and roofs in part. A planning value.
+const OVER_SURFACE_SHARE: f32 = 0.5;
 
 /// Name of the geoid among the files of a terrain.
 const GEOID: &str = "geoid";
@@ -58,6 +66,9 @@ pub struct TerrainStack {
     geoid: Option<Geoid>,
     geoid_digest: OnceLock<String>,
     off_tiles: OffTiles,
+    cover: Option<LandCover>,
+    /// Share of the heights of land cover that counts, [0, 1].
+    cover_share: f32,
 }
 
 impl TerrainStack {
@@ -68,7 +79,7 @@ impl TerrainStack {
     }
 
     fn of(ground: Option<Ground>, geoid: Option<Geoid>) -> Self {
-        Self { ground, geoid, geoid_digest: OnceLock::new(), off_tiles: OffTiles::default() }
+        Self { ground, geoid, ..Self::default() }
     }
 
     /// Opens what is configured: a directory of tiles and a geoid file, either may be absent.
@@ -103,6 +114,22 @@ impl TerrainStack {
         Self { off_tiles, ..self }
     }
 
+    /// The same with land cover. Over a surface, which has trees and roofs in part, half of their heights count.
+    #[must_use]
+    pub fn with_cover(self, cover: Option<LandCover>) -> Self {
+        let sources =
+            self.ground.as_ref().map_or_else(Vec::new, |ground| ground.describe().sources);
+        let has_surface = sources.iter().any(|source| source.ground == HeightGround::Surface);
+        let cover_share = if has_surface { OVER_SURFACE_SHARE } else { 1.0 };
+        Self { cover, cover_share, ..self }
+    }
+
+    /// The land cover.
+    #[must_use]
+    pub fn cover(&self) -> Option<&LandCover> {
+        self.cover.as_ref()
+    }
+
     /// The same, keeping decoded posts of so many bytes in memory; those that are used again are decoded
     /// again. Heights do not depend on it. Without a budget all tiles are kept.
     #[must_use]
@@ -133,6 +160,9 @@ impl TerrainStack {
     /// The first file that could not be decoded when it was used.
     #[must_use]
     pub fn fault(&self) -> Option<TerrainError> {
+        if let Some(fault) = self.cover.as_ref().and_then(LandCover::fault) {
+            return Some(CoverError::Raster(fault.clone()).into());
+        }
         let ground = self.ground.as_ref()?;
         let tile = ground.tiles().faults().first().map(|(_, fault)| (*fault).clone().into());
         tile.or_else(|| ground.raster_fault().cloned().map(Into::into))
@@ -243,14 +273,29 @@ impl Terrain for TerrainStack {
     fn files(&self) -> BTreeMap<String, String> {
         let mut files = self.surface().files();
         files.extend(self.geoid_digest().map(|digest| (GEOID.to_owned(), digest)));
+        files.extend(self.cover.iter().flat_map(LandCover::files));
         files
     }
 
     fn file_digest(&self, name: &str) -> Option<String> {
         match name {
             GEOID => self.geoid_digest(),
-            name => self.surface().file_digest(name),
+            name => {
+                let of_cover = self.cover.as_ref().and_then(|cover| cover.file_digest(name));
+                of_cover.or_else(|| self.surface().file_digest(name))
+            }
         }
+    }
+
+    fn sample_cover(&self, lat_deg: &[f64], lon_deg: &[f64], cover: &mut [Cover]) {
+        match &self.cover {
+            Some(own) => own.sample(lat_deg, lon_deg, self.cover_share, cover),
+            None => cover.fill(Cover::default()),
+        }
+    }
+
+    fn has_cover(&self) -> bool {
+        self.cover.is_some()
     }
 
     fn is_fine_surface(&self, at: GeoPoint) -> bool {
@@ -262,7 +307,12 @@ impl Terrain for TerrainStack {
     }
 
     fn describe(&self) -> TerrainSource {
-        TerrainSource { has_geoid: self.geoid.is_some(), ..self.surface().describe() }
+        let cover = self.cover.as_ref().map_or(&[][..], LandCover::sources);
+        TerrainSource {
+            has_geoid: self.geoid.is_some(),
+            land_cover: cover.to_vec(),
+            ..self.surface().describe()
+        }
     }
 }
 

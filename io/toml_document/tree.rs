@@ -101,6 +101,12 @@ fn refuse_in(value: &Value<'_>, path: &mut KeyPath, report: &mut Report) {
     }
 }
 
+/// `true` if a table of the document has a key.
+pub fn has_key(root: &DeTable<'_>, table: &str, key: &str) -> bool {
+    let table = root.get(table).map(|value| value.get_ref());
+    matches!(table, Some(DeValue::Table(table)) if table.contains_key(key))
+}
+
 /// Bytes of the deepest part of `path` that exists: of a table written with a header, the
 /// header.
 pub fn span_of(root: &DeTable<'_>, path: &KeyPath) -> Range<usize> {

@@ -9,18 +9,21 @@ pub struct PathProfile<'a> {
     pub step_m: f64,
     /// Heights of the ground at two or more points, m above mean sea level.
     pub elevation_msl_m: &'a [f64],
-    /// Clutter at the same points; `None` where no source of clutter was read, which differs from
-    /// heights of 0 m.
+    /// Clutter along the path; `None` where no source of clutter was read, which differs from heights of
+    /// 0 m.
     pub clutter: Option<&'a PathClutter<'a>>,
 }
 
-/// Clutter at the points of a [`PathProfile`]: heights, categories or both.
+/// Clutter along a [`PathProfile`]: heights, categories or both.
 ///
-/// Checked by [`PathProfile::clutter`].
+/// Two or more points, evenly spaced from transmitter to receiver, both ends included. Their spacing is
+/// independent of that of the heights of the ground: land cover is finer than most terrain, and the points
+/// nearest an antenna decide the loss. Checked by [`PathProfile::clutter`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathClutter<'a> {
-    /// Heights of buildings and trees at each point, m above ground, [0, 1000]; `None` where the source
-    /// has categories only ([`GroundCover::height_agl_m`] is their representative height).
+    /// Heights of buildings and trees at each point, m above ground, [0, 1000], NaN where they are unknown;
+    /// `None` where the source has categories only ([`GroundCover::height_agl_m`] is their representative
+    /// height).
     pub height_agl_m: Option<&'a [f64]>,
     /// Category of the ground at each point; `None` where the source has heights only.
     pub cover: Option<&'a [GroundCover]>,
@@ -44,13 +47,13 @@ pub enum GroundCover {
 /// Error of the clutter of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum InvalidClutter {
-    /// Another number of points than the elevations have.
-    #[error("invalid clutter of a profile: found {found} points, allowed {allowed}")]
+    /// Fewer than two points, or heights and categories of different points.
+    #[error(
+        "invalid clutter of a profile: found {points} points, allowed 2 or more, of heights and categories alike"
+    )]
     Points {
         /// Points of the heights or categories of clutter.
-        found: usize,
-        /// Points of the profile.
-        allowed: usize,
+        points: usize,
     },
     /// A height out of range.
     #[error("invalid clutter height of point {index}: found {height_agl_m} m, allowed 0 to 1000 m")]
@@ -101,20 +104,23 @@ impl<'a> PathProfile<'a> {
         self.intervals() as f64 * self.step_m
     }
 
-    /// Checked clutter: one height, one category or both for each point.
+    /// Checked clutter: one height, one category or both for each of its points.
     ///
     /// # Errors
-    /// [`InvalidClutter`] for another number of points, or a height that is not finite or out of range.
+    /// [`InvalidClutter`] for fewer than two points, heights and categories of different points, or a height
+    /// that is infinite or out of range.
     pub fn clutter(&self) -> Result<Option<&'a PathClutter<'a>>, InvalidClutter> {
         let Some(clutter) = self.clutter else { return Ok(None) };
-        let allowed = self.elevation_msl_m.len();
         let lengths = [clutter.height_agl_m.map(<[_]>::len), clutter.cover.map(<[_]>::len)];
-        if let Some(length) = lengths.into_iter().flatten().find(|length| *length != allowed) {
-            return Err(InvalidClutter::Points { found: length, allowed });
+        let mut lengths = lengths.into_iter().flatten();
+        let first = lengths.next().unwrap_or(2);
+        if let Some(points) = lengths.chain([first]).find(|points| *points != first || first < 2) {
+            return Err(InvalidClutter::Points { points });
         }
         let heights_m = clutter.height_agl_m.unwrap_or_default().iter().enumerate();
         let range = 0.0..=CLUTTER_AGL_MAX_M;
-        match heights_m.into_iter().find(|(_, height_m)| !range.contains(*height_m)) {
+        let is_invalid = |height_m: &f64| !height_m.is_nan() && !range.contains(height_m);
+        match heights_m.into_iter().find(|(_, height_m)| is_invalid(height_m)) {
             Some((index, &height_agl_m)) => Err(InvalidClutter::Height { index, height_agl_m }),
             None => Ok(Some(clutter)),
         }
@@ -155,19 +161,27 @@ mod tests {
     }
 
     #[test]
-    fn other_number_of_points_gives_an_error() {
-        let few = PathClutter { cover: Some(&COVER[..2]), ..PathClutter::default() };
-        assert_eq!(checked(&few), Err(InvalidClutter::Points { found: 2, allowed: 3 }));
-        let many = PathClutter {
-            height_agl_m: Some(&[0.0; 4]),
-            ..PathClutter { cover: Some(&COVER), ..few }
-        };
-        assert_eq!(checked(&many), Err(InvalidClutter::Points { found: 4, allowed: 3 }));
+    fn points_are_independent_of_those_of_the_ground() {
+        for points in [2, 3, 40] {
+            let heights_m = vec![f64::NAN; points];
+            let clutter = PathClutter { height_agl_m: Some(&heights_m), cover: None };
+            let bare = PathProfile::bare(100.0, &ELEVATION_MSL_M);
+            let covered = PathProfile { clutter: Some(&clutter), ..bare };
+            assert!(covered.clutter().is_ok(), "{points}");
+        }
+    }
+
+    #[test]
+    fn too_few_or_different_points_give_an_error() {
+        let single = PathClutter { cover: Some(&COVER[..1]), ..PathClutter::default() };
+        assert_eq!(checked(&single), Err(InvalidClutter::Points { points: 1 }));
+        let different = PathClutter { height_agl_m: Some(&[0.0; 4]), cover: Some(&COVER) };
+        assert_eq!(checked(&different), Err(InvalidClutter::Points { points: 3 }));
     }
 
     #[test]
     fn height_out_of_range_gives_an_error() {
-        for height_m in [-1.0, 1_000.5, f64::NAN, f64::INFINITY] {
+        for height_m in [-1.0, 1_000.5, f64::INFINITY] {
             let heights_m = [0.0, height_m, 0.0];
             let clutter = PathClutter { height_agl_m: Some(&heights_m), cover: Some(&COVER) };
             let error = checked(&clutter).unwrap_err().to_string();

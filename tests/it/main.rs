@@ -29,6 +29,7 @@ mod scenarios;
 mod schedule;
 mod schemathesis;
 mod seam;
+mod study;
 mod support;
 mod sweep;
 mod sweep_join;

@@ -70,7 +70,7 @@ fn check(name: &str) {
         groundwave_scenario::load(&support::scenario_path(&format!("{name}.toml"))).unwrap();
     let terrain = support::terrain(&scenario);
     let mut engine = support::engine(&scenario, terrain, Execution::Parallel);
-    let ticks = scenario.duration_ns.div_ceil(scenario.step_ns);
+    let ticks = scenario.ticks();
     let mut out = String::new();
     for tick in 1..=ticks {
         let ticked = engine.tick(None).unwrap();

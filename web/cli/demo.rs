@@ -136,7 +136,7 @@ fn record(folder: &Path) -> Result<PathBuf, Failure> {
     let journal = FileJournal::create(&log, &header(&scenario, &ground));
     engine.record(journal.map_err(Failure::input)?);
     engine.checkpoint_every(CHECKPOINT_EVERY_TICKS);
-    for _ in 0..scenario.duration_ns.div_ceil(scenario.step_ns) {
+    for _ in 0..scenario.ticks() {
         engine.tick(None).map_err(Failure::machine)?;
     }
     engine.mark()?;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_model::radio::budget::Workspace;
-use groundwave_model::radio::{Assumptions, LinkResult, Prediction};
-use groundwave_model::terrain::{HeightSource, Posts, Profile, TileSet};
+use groundwave_model::radio::{Assumptions, LinkResult, Prediction, Surroundings};
+use groundwave_model::terrain::{CoverSource, HeightSource, Posts, Profile, TileSet};
 use groundwave_planning::wire::link::LinkPercentile;
 use groundwave_simulation::link::{judge, percentiles, trace};
 use groundwave_text::{bits_per_second, distance, percent};
@@ -20,6 +20,7 @@ Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave link --scenario scenarios/failover.toml west east --at 30
   groundwave link 57.714,11.937,30 57.730,11.950,1.5 --radio lora_868_eu --surroundings open,suburban --indoor outdoors,traditional
+  groundwave link 57.7142,11.9367,30 57.8868,11.9880,2 --radio lora_868_eu --land-cover examples/land-cover
   groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --flat-earth --json | jq .forward.margin";
 
 /// Compute the link budget between two endpoints in both directions, with every loss term
@@ -37,6 +38,12 @@ struct Document<'a> {
     terrain: String,
     /// Data sets of the terrain: ground, vertical datum, licence, attribution.
     terrain_sources: Vec<HeightSource>,
+    /// Data sets of land cover; absent without it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    land_cover: Vec<CoverSource>,
+    /// Surroundings of both ends by land cover; absent without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    land_cover_ends: Option<[Surroundings; 2]>,
     /// Height between posts.
     posts: Posts,
     /// Tiles that supplied samples of the profile.
@@ -76,7 +83,7 @@ impl Link {
         let path = self.endpoints.resolve()?;
         let (profile, forward, backward) = analyse(&path)?;
         let percentiles = percentiles(&forward, &backward).map(Into::into).to_vec();
-        let assumptions = path.assumptions(profile.distance_m);
+        let assumptions = path.assumptions(&profile);
         let [from, to] = &path.endpoints;
         let samples = profile.elevation_msl_m.len();
         let has_data = path.ground.require_data(&profile);
@@ -88,6 +95,8 @@ impl Link {
                 to: &to.name,
                 terrain: source.name,
                 terrain_sources: source.sources,
+                land_cover_ends: covers(&path, &profile),
+                land_cover: source.land_cover,
                 posts: source.posts,
                 tiles_used: &profile.terrain.tiles,
                 samples,
@@ -104,6 +113,13 @@ impl Link {
         let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
         let samples = format!("terrain: {}, {samples} samples", sources(&path, &profile));
         let _ = writeln!(out, "{}", output::faint(&samples));
+        if let Some(covers) = covers(&path, &profile) {
+            let [from, to] = covers.map(Surroundings::name);
+            let source = path.ground.terrain.describe();
+            let names: Vec<_> = source.land_cover.iter().map(|source| &*source.name).collect();
+            let line = format!("land cover: {from} to {to} ({})", names.join(", "));
+            let _ = writeln!(out, "{}", output::faint(&line));
+        }
         if let Some(line) = heights(&path) {
             let _ = writeln!(out, "{}", output::faint(&line));
         }
@@ -129,6 +145,11 @@ pub fn heights(path: &Path) -> Option<String> {
 }
 
 /// Source of a profile, with the tiles that supplied its samples.
+/// Surroundings of both ends by land cover; `None` without it.
+fn covers(path: &Path, profile: &Profile) -> Option<[Surroundings; 2]> {
+    path.ground.terrain.has_cover().then(|| profile.cover.map(Surroundings::from))
+}
+
 pub fn sources(path: &Path, profile: &Profile) -> String {
     let source = path.ground.terrain.describe();
     let used: Vec<_> = profile.terrain.tiles.as_slice().iter().map(ToString::to_string).collect();

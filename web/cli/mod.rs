@@ -29,6 +29,7 @@ mod run_report;
 mod run_tables;
 mod schema;
 mod serve;
+mod study;
 mod sweep;
 mod sweep_extent;
 mod sweep_failure;
@@ -89,6 +90,7 @@ enum Command {
     Record(run::Record),
     Link(link::Link),
     Profile(profile::Profile),
+    Study(study::Study),
     Sweep(Box<sweep::Sweep>),
     Cluster(cluster::Cluster),
     Terrain(terrain::Terrain),
@@ -157,6 +159,7 @@ pub fn main() -> ExitCode {
         Command::Record(args) => args.run(output),
         Command::Link(args) => args.run(output),
         Command::Profile(args) => args.run(output),
+        Command::Study(args) => args.run(output),
         Command::Sweep(args) => args.run(output),
         Command::Cluster(args) => args.run(output),
         Command::Terrain(args) => args.run(output),

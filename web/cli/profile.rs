@@ -48,6 +48,9 @@ struct Sample {
     lon_deg: f64,
     elevation_msl_m: f64,
     elevation_hae_m: Option<f64>,
+    /// Buildings and trees; absent where no land cover is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clutter_agl_m: Option<f64>,
     earth_bulge_m: f64,
     ray_msl_m: f64,
     fresnel_radius_m: f64,
@@ -82,7 +85,7 @@ impl Profile {
                 ProfilePicture { profile: &profile, result: &forward, names, title: &title, theme };
             output::picture(file, &profile_svg(&picture))?;
         }
-        let assumptions = path.assumptions(profile.distance_m);
+        let assumptions = path.assumptions(&profile);
         let samples = samples(&path, &profile, &forward);
         let has_data = path.ground.require_data(&profile);
         if output.json {
@@ -157,6 +160,7 @@ fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
             elevation_hae_m: terrain
                 .has_geoid()
                 .then(|| elevation_msl_m + terrain.undulation_m(point)),
+            clutter_agl_m: profile.clutter_at(share),
             earth_bulge_m: earth_bulge_m(distance_m, rest_m, geometry.k_factor),
             ray_msl_m: geometry.tx_antenna_msl_m + share * rise_m,
             fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
@@ -172,6 +176,7 @@ fn table(samples: &[Sample]) -> Table {
         "lon",
         "ground m MSL",
         "m HAE",
+        "clutter m",
         "bulge m",
         "ray m MSL",
         "F1 m",
@@ -190,6 +195,7 @@ fn table(samples: &[Sample]) -> Table {
             format!("{:.5}", sample.lon_deg),
             format!("{:.1}", sample.elevation_msl_m),
             sample.elevation_hae_m.map_or("–".to_owned(), |height_m| format!("{height_m:.1}")),
+            sample.clutter_agl_m.map_or("–".to_owned(), |height_m| format!("{height_m:.1}")),
             format!("{:.1}", sample.earth_bulge_m),
             format!("{:.1}", sample.ray_msl_m),
             format!("{:.1}", sample.fresnel_radius_m),

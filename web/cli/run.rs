@@ -11,8 +11,8 @@ use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_scenario::Scenario;
-use groundwave_setup::simulation::{header, load, prepare, queue};
+use groundwave_scenario::{Override, Scenario};
+use groundwave_setup::simulation::{SCENARIO_DIGEST, header, prepare, queue};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_store::RedbStore;
@@ -29,6 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave run scenarios/failover.toml
   groundwave run scenarios/failover.toml --record run.gwlog && groundwave replay run.gwlog
+  groundwave run scenarios/failover.toml --seed 7 --set environment.rain_rate_mm_h=40
   groundwave run scenarios/failover.toml --until 60 --json | jq '.flows[].route'";
 
 /// A scenario with its end and its pace.
@@ -47,6 +48,26 @@ struct RunArgs {
     /// Tick in real time instead of as fast as possible
     #[arg(long)]
     realtime: bool,
+
+    /// Value of a key of the scenario, as in environment.rain_rate_mm_h=20 or node.west.height_agl_m=30; may be
+    /// repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<Override>,
+
+    /// Seed of the random draws [default: that of the scenario]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl RunArgs {
+    /// The scenario with the values of the options.
+    fn load(&self) -> Result<Scenario, Failure> {
+        let mut settings = self.settings.clone();
+        if let Some(seed) = self.seed {
+            settings.push(format!("scenario.seed={seed}").parse().map_err(Failure::Input)?);
+        }
+        groundwave_scenario::load_with(&self.scenario, &settings).map_err(Failure::input)
+    }
 }
 
 /// Simulate a scenario and show its links, routes and rates
@@ -152,7 +173,7 @@ impl Run {
             let what = "invalid --continue: found no log, allowed with --record";
             return Err(Failure::Input(what.to_owned()));
         }
-        let scenario = load(&args.scenario)?;
+        let scenario = args.load()?;
         let ticks = ticks(&scenario, args.until)?;
         let ground = args.ground.for_scenario(&scenario)?;
         let continued = self.record.as_deref().filter(|_| self.log.resume);
@@ -198,6 +219,9 @@ impl Run {
         };
         show(&report, self.links, output)?;
         output::warn_of_swapped(&engine.view(), &*ground.terrain);
+        if let Some(hint) = scenario.update_distance_hint().filter(|_| !output.json) {
+            anstream::eprintln!("{}", output::faint(&hint));
+        }
         if !outcome.refused.is_empty() {
             let count = outcome.refused.len();
             return Err(Failure::Input(format!(
@@ -261,6 +285,14 @@ impl Run {
                 .map(|key| header.inputs.get(key).cloned());
             (header.seed, header.step_ns, inputs)
         };
+        // Logs of earlier versions have no digest of their commands, which are counted below.
+        let of_commands = |header: &Header| header.inputs.get(SCENARIO_DIGEST).cloned();
+        let is_other = of_commands(&actual).is_some_and(|own| Some(own) != of_commands(&expected));
+        if is_other {
+            return Err(invalid(
+                "was recorded with other commands of the scenario; allowed the same",
+            ));
+        }
         if identity(&actual) != identity(&expected) {
             return Err(invalid(
                 "was recorded with another scenario, terrain or evaluation of links",
@@ -325,7 +357,7 @@ impl Outcome {
 }
 
 fn ticks(scenario: &Scenario, until_s: Option<f64>) -> Result<u64, Failure> {
-    let all = scenario.duration_ns.div_ceil(scenario.step_ns);
+    let all = scenario.ticks();
     let Some(until_s) = until_s else {
         return Ok(all);
     };

@@ -84,7 +84,7 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     let snapshot = report.snapshot;
     let mut out = format!("{}\n", output::heading(&report.scenario.title));
     let geoid = if report.terrain.has_geoid { "EGM96 geoid" } else { "no geoid" };
-    let seconds = (snapshot.tick * report.scenario.step_ns) as f64 / 1e9;
+    let seconds = snapshot.now_ns as f64 / 1e9;
     let usable = snapshot.links.iter().filter(|link| link.budget.etx().is_some()).count();
     let _ = writeln!(
         out,

@@ -1,5 +1,6 @@
 //! `terrain`: terrain that was fetched, and fetching of more.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use groundwave_setup::fetch::{Fetching, command, squares_of, too_large};
 use groundwave_setup::simulation::load;
 use groundwave_setup::terrain::TerrainOptions;
 use groundwave_terrain::cache::{
-    Cache, Counts, Entry, Event, State, squares_around, squares_within,
+    Cache, Counts, Entry, Event, LAND_COVER, State, squares_around, squares_within,
 };
 use groundwave_text::{Align, Table};
 use serde::Serialize;
@@ -51,6 +52,7 @@ Examples:
   groundwave terrain fetch 57.6,11.5,57.9,12.1
   groundwave terrain fetch N57E011 --source srtm --yes
   groundwave terrain fetch --scenario scenarios/failover.toml --yes
+  groundwave terrain fetch 57.6,11.5,57.9,12.1 --land-cover --yes
   groundwave terrain fetch N57E011 --url https://mirror.example/glo30 --proxy http://proxy.example:3128";
 
 const LIST_EXAMPLES: &str = "\
@@ -87,6 +89,11 @@ struct Fetch {
     /// Data set: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
     #[arg(long, value_name = "NAME", env = "GROUNDWAVE_TERRAIN_SOURCE", default_value = "glo30")]
     source: String,
+
+    /// Land cover instead of heights: ESA WorldCover 2021, 10 m, in tiles of 3 degrees, into groundwave/land-cover
+    /// in the cache folder of the user; name that folder with --land-cover where it is to count
+    #[arg(long)]
+    land_cover: bool,
 
     /// Address of a mirror with the same paths [default: that of the source]
     #[arg(long, value_name = "URL", env = "GROUNDWAVE_TERRAIN_URL")]
@@ -340,26 +347,25 @@ impl Fetch {
             present: Vec<String>,
         }
         let squares = self.squares()?;
-        let fetching = Fetching::new(
-            self.place.options().cache_folder()?,
-            Some(&self.source),
-            self.url.as_deref(),
-            self.proxy.as_deref(),
-        )?;
+        let options = self.place.options();
+        let (folder, source) = match self.land_cover {
+            true => (options.cover_folder()?, LAND_COVER.id),
+            false => (options.cache_folder()?, &*self.source),
+        };
+        let fetching =
+            Fetching::new(folder, Some(source), self.url.as_deref(), self.proxy.as_deref())?;
         let missing = fetching.wanted(&squares)?;
         if !missing.is_empty() {
             self.consent(&fetching, &missing)?;
         }
+        let tiles = squares.iter().filter_map(|square| fetching.source.tile_of(*square));
+        let present: BTreeSet<_> = tiles.filter(|tile| !missing.contains(tile)).collect();
         let mut report = Document {
             folder: fetching.cache.folder().display().to_string(),
             source: fetching.source.id,
             fetched: Vec::new(),
             absent: Vec::new(),
-            present: squares
-                .iter()
-                .filter(|square| !missing.contains(square))
-                .map(ToString::to_string)
-                .collect(),
+            present: present.iter().map(ToString::to_string).collect(),
         };
         for square in &missing {
             let bar =
@@ -390,11 +396,14 @@ impl Fetch {
                 let _ = writeln!(out, "{what}: {}", names.join(", "));
             }
         }
-        let _ = writeln!(
-            out,
-            "used where no other folder is named, or with --terrain-cache {}",
-            report.folder
-        );
+        let _ = match self.land_cover {
+            true => writeln!(out, "used with --land-cover {}", report.folder),
+            false => writeln!(
+                out,
+                "used where no other folder is named, or with --terrain-cache {}",
+                report.folder
+            ),
+        };
         output.text(&out)
     }
 }

@@ -38,6 +38,18 @@ impl Failure {
         Self::Machine(chain(&error))
     }
 
+    /// The same failure of a part of the work: `part: text`.
+    #[must_use]
+    pub fn within(self, part: &str) -> Self {
+        let text = |message: String| format!("{part}: {message}");
+        match self {
+            Self::Input(message) => Self::Input(text(message)),
+            Self::Machine(message) => Self::Machine(text(message)),
+            Self::Exit { message, code } => Self::Exit { message: text(message), code },
+            Self::BrokenPipe => Self::BrokenPipe,
+        }
+    }
+
     /// Text of the failure.
     #[must_use]
     pub fn message(&self) -> &str {

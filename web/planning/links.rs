@@ -78,6 +78,6 @@ fn link(
         percentiles: percentiles.map(Into::into).to_vec(),
         assumptions: environment
             .assumptions(Some((tx.station.radio.frequency_mhz, profile.distance_m)))
-            .between([&tx.station, &rx.station]),
+            .over([&tx.station, &rx.station], &profile),
     })
 }

@@ -41,6 +41,11 @@ impl Scene {
         self.ground.iter().map(|s| self.at(s.along_m, s.up_m)).collect()
     }
 
+    /// Tops of the land cover, px; empty without it.
+    pub fn canopy(&self) -> Vec<Point> {
+        self.clutter.iter().map(|s| self.at(s.along_m, s.up_m)).collect()
+    }
+
     /// The edge of the Fresnel zone at `share` of its radius above the ray (below, where
     /// negative), px.
     pub fn zone_edge(&self, share: f64) -> Vec<Point> {

@@ -85,6 +85,7 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
     let size = [RIGHT - LEFT, BOTTOM - TOP];
     canvas.rect("sky", [LEFT, TOP], size, &format!("fill=\"url(#{sky})\""));
     grid(canvas, scene, palette);
+    canopy(canvas, scene, palette);
     earth(canvas, scene, &ground, palette);
     hatching(canvas, scene, palette);
     zone(canvas, scene, palette);
@@ -117,6 +118,21 @@ fn grid(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
         let x = scene.x(along_m);
         canvas.line("grid-distance", [x, TOP], [x, BOTTOM], &style);
     }
+}
+
+/// Draws buildings and trees, whose feet the ground hides.
+fn canopy(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
+    let mut tops = scene.canopy();
+    if tops.is_empty() {
+        return;
+    }
+    tops.extend([[RIGHT, BOTTOM + 2.0], [LEFT, BOTTOM + 2.0]]);
+    canvas.polygon("clutter", &tops, &clutter_fill(palette));
+}
+
+/// Fill of buildings and trees.
+pub(super) fn clutter_fill(palette: &Palette) -> String {
+    format!("fill=\"{}\" fill-opacity=\"0.75\"", palette.clutter)
 }
 
 /// Draws the ground and the curved Earth below it.

@@ -5,7 +5,7 @@ use groundwave_raster::scene::svg::{Canvas, Font, Point};
 
 use super::figures::{sight, verdict};
 use super::header::EDGE;
-use super::layers::{ray_stroke, sea_in_view};
+use super::layers::{clutter_fill, ray_stroke, sea_in_view};
 use super::scene::{RIGHT, Scene};
 use super::text;
 use super::theme::Palette;
@@ -132,6 +132,9 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
         let style =
             format!("stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"", palette.ink);
         add(Sample::Line(style), "over the radio horizons (ITM)");
+    }
+    if !scene.clutter.is_empty() {
+        add(Sample::Area(clutter_fill(palette)), "buildings and trees");
     }
     if scene.missing.contains(&true) {
         let style = format!("stroke=\"{}\" stroke-width=\"1.6\"", palette.intrusion);

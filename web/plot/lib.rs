@@ -15,6 +15,7 @@ mod marks;
 mod polar;
 pub mod profile;
 mod scene;
+mod study;
 pub mod testbed;
 #[cfg(test)]
 mod tests;
@@ -26,4 +27,5 @@ pub use history::{HistoryPicture, history_svg};
 pub use map::{MapPicture, map_svg};
 pub use polar::{PatternPicture, pattern_svg};
 pub use profile::{ProfilePicture, profile_svg};
+pub use study::{Interval, MeasurePanel, StudyPicture, study_svg};
 pub use theme::Theme;

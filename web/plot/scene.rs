@@ -46,6 +46,8 @@ pub(super) struct Scene {
     pub antenna_m: [f64; 2],
     /// The ground, start to end; two samples or more.
     pub ground: Vec<Sample>,
+    /// Tops of buildings and trees where land cover is known, start to end; empty without it.
+    pub clutter: Vec<Sample>,
     /// Samples without terrain data, as in the profile.
     pub missing: Vec<bool>,
     /// Point of least clearance in Fresnel radii.
@@ -88,6 +90,7 @@ impl Scene {
             k_factor,
             antenna_m: [height(antennas[0], 0.0), height(antennas[1], 0.0)],
             ground: Vec::new(),
+            clutter: Vec::new(),
             missing: profile.missing.clone(),
             tightest: None,
             horizons: None,
@@ -96,6 +99,7 @@ impl Scene {
             metres_per_px: 1.0,
         };
         scene.survey(&profile.elevation_msl_m, ends);
+        scene.cover(profile);
         scene.tightest = scene.find_tightest(result);
         scene.horizons = scene.find_horizons(result);
         scene.choose_range(result.propagation_mode == PropagationMode::Troposcatter);
@@ -112,6 +116,26 @@ impl Scene {
             last_m = height(elevation, last_m);
             let up_m = last_m + self.bulge_m(along_m);
             self.ground.push(Sample { along_m, msl_m: last_m, up_m });
+        }
+    }
+
+    /// Sets the tops of the land cover.
+    fn cover(&mut self, profile: &Profile) {
+        let [ground, points] = [self.ground.len(), profile.clutter_agl_m.len()];
+        if points < 2 || ground < 2 {
+            return;
+        }
+        for point in 0..points {
+            let share = point as f64 / (points - 1) as f64;
+            let place = share * (ground - 1) as f64;
+            let before = (place as usize).min(ground - 2);
+            let [low, high] = [self.ground[before], self.ground[before + 1]];
+            let of_step = place - before as f64;
+            let height_m = sane(profile.clutter_at(share).unwrap_or(0.0), 0.0).clamp(0.0, 1e3);
+            let msl_m = low.msl_m + of_step * (high.msl_m - low.msl_m) + height_m;
+            let along_m = share * self.distance_m;
+            let up_m = low.up_m + of_step * (high.up_m - low.up_m) + height_m;
+            self.clutter.push(Sample { along_m, msl_m, up_m });
         }
     }
 
@@ -180,7 +204,7 @@ impl Scene {
     /// of it), sea level where it is near, and for troposcatter the place that scatters.
     fn choose_range(&mut self, scatters: bool) {
         let (mut floor_m, mut high_m) = (f64::INFINITY, self.antenna_m[0].max(self.antenna_m[1]));
-        for sample in &self.ground {
+        for sample in self.ground.iter().chain(&self.clutter) {
             floor_m = floor_m.min(sample.up_m);
             high_m = high_m.max(sample.up_m);
         }

@@ -63,6 +63,11 @@ pub struct ServerConfig {
     #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
     pub srtm_dir: Option<PathBuf>,
 
+    /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
+    /// classes in a classes.toml [default: none]
+    #[arg(long, env = "PLAN_LAND_COVER", value_name = "DIR")]
+    pub land_cover: Option<PathBuf>,
+
     /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
     #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = FalseyValueParser::new())]
     pub flat_earth: bool,
@@ -168,6 +173,7 @@ impl ServerConfig {
         TerrainOptions {
             srtm_dir: self.srtm_dir.clone(),
             geoid: self.geoid.clone(),
+            land_cover: self.land_cover.clone(),
             memory_mb: self.memory_mb,
             ..TerrainOptions::default()
         }

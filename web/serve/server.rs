@@ -14,7 +14,7 @@ use groundwave_http::Failure;
 use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
 use groundwave_model::terrain::Terrain;
 use groundwave_planning::{built_in, router};
-use groundwave_setup::terrain::{budget_bytes, inputs_of};
+use groundwave_setup::terrain::{budget_bytes, cover, inputs_of};
 use groundwave_simulation::WorldView;
 use groundwave_store::RedbStore;
 use groundwave_terrain::{OffTiles, TerrainStack};
@@ -65,7 +65,8 @@ impl Server {
         let stack = stack
             .map_err(Failure::input)?
             .off_tiles(off_tiles)
-            .with_budget(budget_bytes(config.memory_mb));
+            .with_budget(budget_bytes(config.memory_mb))
+            .with_cover(cover(config.land_cover.as_deref())?);
         let inputs = inputs_of(&stack, config.flat_earth);
         let terrain: Arc<dyn Terrain> = Arc::new(stack);
         if config.srtm_dir.is_none() && !config.flat_earth {

@@ -7,7 +7,7 @@ use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_terrain::cache::{
-    AREA_MAX, Cache, Client, Event, FetchError, Proxy, SOURCES, Source, squares_around,
+    AREA_MAX, Cache, Client, Event, FetchError, LAND_COVER, Proxy, SOURCES, Source, squares_around,
     squares_within,
 };
 use serde_json::Value;
@@ -47,6 +47,7 @@ impl Fetching {
     ) -> Result<Self, Failure> {
         let source = match source {
             None => &SOURCES[0],
+            Some(id) if id == LAND_COVER.id => &LAND_COVER,
             Some(id) => Source::of(id).ok_or_else(|| {
                 let names = SOURCES.map(|source| source.id).join(", ");
                 Failure::Input(format!("invalid --source: found {id:?}, allowed {names}"))
@@ -110,9 +111,10 @@ impl Fetching {
 #[must_use]
 pub fn command(source: &Source, squares: &[TileId]) -> String {
     let names: Vec<_> = squares.iter().map(ToString::to_string).collect();
-    let source = match source.id == SOURCES[0].id {
-        true => String::new(),
-        false => format!(" --source {}", source.id),
+    let source = match source.id {
+        id if id == SOURCES[0].id => String::new(),
+        id if id == LAND_COVER.id => " --land-cover".to_owned(),
+        id => format!(" --source {id}"),
     };
     format!("groundwave terrain fetch {}{source}", names.join(","))
 }

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Builder, Engine, Execution};
+use groundwave_files::hex::hex;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::link::NodesOnly;
+use sha2::{Digest, Sha256};
 
 use super::terrain::OpenTerrain;
 
@@ -105,10 +107,25 @@ pub fn queue(
     Ok(())
 }
 
+/// Key of a log header: digest of the commands of the scenario, which a continued run has to share.
+pub const SCENARIO_DIGEST: &str = "scenario_sha256";
+
+/// SHA-256 of the commands of a scenario with their times, in hexadecimal digits.
+fn commands_digest(scenario: &Scenario) -> String {
+    let mut digest = Sha256::new();
+    for record in &scenario.records {
+        let line = serde_json::json!([record.at_ns, record.name, record.body]);
+        digest.update(line.to_string());
+        digest.update("\n");
+    }
+    hex(&digest.finalize())
+}
+
 /// Header of the log of this run.
 pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());
+    inputs.insert(SCENARIO_DIGEST.to_owned(), commands_digest(scenario));
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
 }

@@ -20,6 +20,6 @@ pub use super::index::{Entry, INDEX_FILE, Index, IndexError};
 pub use client::Client;
 pub use error::FetchError;
 pub use proxy::Proxy;
-pub use source::{SOURCES, Source};
+pub use source::{LAND_COVER, SOURCES, Source};
 pub use squares::{AREA_MAX, squares_around, squares_within};
 pub use store::{Cache, Counts, Event, State};

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
 use url::Url;
 
+use super::super::cover::LandCover;
 use super::super::index::{Entry, Index};
 use super::super::name;
-use super::super::raster::{Raster, file_digest};
+use super::super::raster::{Contents, Raster, file_digest};
 use super::super::read::read_tile;
 use super::super::stack::{TerrainError, TerrainStack};
 use super::client::Client;
 use super::download::{Complete, download, drop_part};
 use super::error::FetchError;
-use super::source::Source;
+use super::source::{LAND_COVER, Source};
 
 /// Cache of fetched terrain.
 #[derive(Debug, Clone)]
@@ -92,7 +93,11 @@ impl Cache {
     pub fn counts(&self, entry: &Entry) -> Result<Counts, TerrainError> {
         let path = self.folder.join(&entry.file);
         let Some(Ok((square, packing))) = name::parse(&entry.name) else {
-            let raster = Raster::open(path, entry.name.clone(), 0, &entry.about)?;
+            let contents = match entry.source == LAND_COVER.id {
+                true => Contents::Cover,
+                false => Contents::Ground,
+            };
+            let raster = Raster::open(path, entry.name.clone(), 0, &entry.about, contents)?;
             let counts = raster.counts()?;
             return Ok(Counts {
                 posts: counts.posts as u64,
@@ -113,12 +118,19 @@ impl Cache {
         })
     }
 
-    /// Squares of a source that are neither in the cache nor known to be absent.
+    /// Tiles of a source under squares, by their south-western square, that are neither in the cache nor known
+    /// to be absent.
     ///
     /// # Errors
     /// When the index cannot be read.
     pub fn wanted(&self, source: &Source, squares: &[TileId]) -> Result<Vec<TileId>, FetchError> {
         let index = self.index()?;
+        let mut tiles: Vec<_> =
+            squares.iter().filter_map(|square| source.tile_of(*square)).collect();
+        if source.side_deg > 1 {
+            tiles.sort_unstable();
+            tiles.dedup();
+        }
         let is_wanted = |square: &TileId| {
             let key = key(source, *square);
             let has_file = |entry: &Entry| {
@@ -127,7 +139,8 @@ impl Cache {
             };
             !index.absent.contains(&key) && !index.files.get(&key).is_some_and(has_file)
         };
-        Ok(squares.iter().copied().filter(is_wanted).collect())
+        tiles.retain(is_wanted);
+        Ok(tiles)
     }
 
     /// Notes that the user consents to the use of a source.
@@ -235,7 +248,7 @@ impl Cache {
                 expected: before.sha256,
             });
         }
-        if let Err(reason) = check_content(&complete.part, &name, square) {
+        if let Err(reason) = check_content(&complete.part, &name, source, square) {
             drop_part(&complete.part);
             return Err(FetchError::Content { url: url.to_string(), reason });
         }
@@ -289,20 +302,29 @@ fn address(base_url: &str, path: &str) -> Result<Url, FetchError> {
     })
 }
 
-/// Checks that a file is terrain of a square: all of it decodes, and its middle is known.
-fn check_content(part: &Path, name: &str, square: TileId) -> Result<(), String> {
+/// Checks that a file is terrain or land cover of a tile: all of it decodes, and its middle is known.
+fn check_content(part: &Path, name: &str, source: &Source, square: TileId) -> Result<(), String> {
     let folder =
         tempfile::tempdir_in(part.parent().unwrap_or(part)).map_err(|error| error.to_string())?;
     fs::hard_link(part, folder.path().join(name))
         .or_else(|_| fs::copy(part, folder.path().join(name)).map(drop))
         .map_err(|error| error.to_string())?;
+    let (south, west) = (f64::from(square.south_deg()), f64::from(square.west_deg()));
+    if source.contents == Contents::Cover {
+        let cover =
+            LandCover::open(folder.path()).map_err(|error| without_path(&error.to_string()))?;
+        let half_deg = 0.5 * f64::from(source.side_deg);
+        return match cover.reaches(south + half_deg, west + half_deg) {
+            true => cover.check().map_err(|error| without_path(&error.to_string())),
+            false => Err(format!("invalid land cover of {square}")),
+        };
+    }
     let stack = TerrainStack::open_folders(&[folder.path().to_owned()], None, Posts::Interpolated)
         .map_err(|error| error.to_string())?;
     if let [ignored, ..] = stack.ignored() {
         return Err(without_path(&ignored.reason));
     }
     stack.check().map_err(|error| without_path(&error.to_string()))?;
-    let (south, west) = (f64::from(square.south_deg()), f64::from(square.west_deg()));
     let is_known = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.9]].iter().all(|[up, right]| {
         let at = GeoPoint::new(south + up, west + right);
         at.is_ok_and(|at| stack.resolution_arcsec(at).is_some())
@@ -315,6 +337,7 @@ fn check_content(part: &Path, name: &str, square: TileId) -> Result<(), String> 
 
 /// The message behind the path of a file that is only there for a check.
 fn without_path(message: &str) -> String {
+    let message = message.strip_prefix("land cover: ").unwrap_or(message);
     let prefixes = ["terrain file ", "terrain tile "];
     let rest = prefixes.iter().find_map(|start| message.strip_prefix(start));
     let rest = rest.and_then(|rest| rest.split_once(": ").map(|(_, reason)| reason));

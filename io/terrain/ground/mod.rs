@@ -15,7 +15,7 @@ use tracing::warn;
 use super::about::About;
 use super::folder::{DirectoryError, Folders, Ignored, is_raster};
 use super::gather::Track;
-use super::raster::{Mosaic, Raster, RasterError};
+use super::raster::{Contents, Mosaic, Raster, RasterError};
 use super::supplying::Supplying;
 use super::tiles::TileDirectory;
 use reader::{At, Reader};
@@ -65,7 +65,7 @@ impl Ground {
                 continue;
             }
             let about = &contents.sources[file.source];
-            match Raster::open(file.path, file.name.clone(), file.source, about) {
+            match Raster::open(file.path, file.name.clone(), file.source, about, Contents::Ground) {
                 Ok(raster) => drop(rasters.insert(file.name, raster)),
                 Err(error) => ignored
                     .push(Ignored { path: error.path().to_owned(), reason: error.to_string() }),
@@ -340,6 +340,7 @@ impl Terrain for Ground {
             has_geoid: false,
             tiles_used: Some(self.tiles.used_count() + used),
             sources: self.sources(),
+            land_cover: Vec::new(),
             posts: self.posts,
         }
     }

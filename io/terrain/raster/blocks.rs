@@ -11,6 +11,7 @@ use tiff_reader::{TiffError, TiffFile, TiffSample};
 use super::super::heights::{VOIDS, is_height};
 use super::super::spikes::{Spikes, minimum_m};
 use super::error::RasterError;
+use super::file::Contents;
 use super::header::{Header, Samples};
 use super::open::open;
 
@@ -98,7 +99,12 @@ pub(super) struct Decoded {
 }
 
 /// Decodes a block.
-pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Decoded, RasterError> {
+pub(super) fn decode(
+    path: &Path,
+    header: &Header,
+    number: u32,
+    contents: Contents,
+) -> Result<Decoded, RasterError> {
     let file = open(path)?;
     if Header::read(&file, path)? != *header {
         return Err(RasterError::Read {
@@ -118,7 +124,9 @@ pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Decode
     let unknown = decoded.posts.iter().filter(|post| post.is_nan()).count();
     let Filtered { customary, outside, .. } = decoded.filtered;
     decoded.filtered.voids = unknown - customary - outside;
-    decoded.filtered.spikes = spikes(header, &block, &decoded.posts);
+    if contents == Contents::Ground {
+        decoded.filtered.spikes = spikes(header, &block, &decoded.posts);
+    }
     Ok(decoded)
 }
 

@@ -23,7 +23,16 @@ use super::open::open;
 /// Spacing of posts of 5 m, arc-seconds, with room for rounded figures.
 const FINE_POSTS_ARCSEC: f64 = 0.17;
 
-/// GeoTIFF file of heights.
+/// Meaning of the samples of a raster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Contents {
+    /// Heights of the ground, whose doubts are logged.
+    Ground,
+    /// Classes of land cover, or heights of trees and buildings: neighbours may differ by any number.
+    Cover,
+}
+
+/// GeoTIFF file of heights or land cover.
 #[derive(Debug)]
 pub(in super::super) struct Raster {
     pub path: PathBuf,
@@ -34,6 +43,7 @@ pub(in super::super) struct Raster {
     /// Number of the data set it belongs to.
     pub source: usize,
     pub kind: HeightKind,
+    contents: Contents,
     /// True if the heights at sea are those of its bed.
     sea_bed: bool,
     pub is_used: AtomicBool,
@@ -57,6 +67,7 @@ impl Raster {
         name: String,
         source: usize,
         about: &About,
+        contents: Contents,
     ) -> Result<Self, RasterError> {
         let header = Header::read(&open(&path)?, &path)?;
         let (stated, kind) = (header.datum, about.kind());
@@ -66,6 +77,7 @@ impl Raster {
                 datum: if stated == VerticalDatum::Unknown { kind.datum } else { stated },
                 ..kind
             },
+            contents,
             sea_bed: about.sea_bed,
             path,
             name,
@@ -89,7 +101,8 @@ impl Raster {
     /// Decodes a block; notes a fault.
     pub(super) fn decode(&self, block: u32) -> Block {
         let mut outline = blocks::outline(&self.header, block);
-        match blocks::decode(&self.path, &self.header, block) {
+        match blocks::decode(&self.path, &self.header, block, self.contents) {
+            Ok(decoded) if self.contents == Contents::Cover => outline.posts = Some(decoded.posts),
             Ok(mut decoded) => {
                 self.warn_of("a block", &decoded.filtered);
                 self.cover(&outline, &mut decoded.posts);
@@ -174,7 +187,8 @@ impl Raster {
         let all = down * self.header.blocks_across();
         let mut counts = Filtered::default();
         for block in 0..all {
-            counts += blocks::decode(&self.path, &self.header, block as u32)?.filtered;
+            counts +=
+                blocks::decode(&self.path, &self.header, block as u32, self.contents)?.filtered;
         }
         Ok(counts)
     }
@@ -184,7 +198,10 @@ impl Raster {
     /// # Errors
     /// The first that cannot be decoded.
     pub fn check(&self) -> Result<(), RasterError> {
-        self.warn_of("all of it", &self.counts()?);
+        let counts = self.counts()?;
+        if self.contents == Contents::Ground {
+            self.warn_of("all of it", &counts);
+        }
         Ok(())
     }
 

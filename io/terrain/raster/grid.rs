@@ -45,8 +45,8 @@ impl PartialEq for Grid {
     }
 }
 
-/// Difference of longitudes within [-180, 180), deg.
-pub(super) fn turned(degrees: f64) -> f64 {
+/// Longitude, or difference of longitudes, within [-180, 180), deg.
+pub(in super::super) fn turned(degrees: f64) -> f64 {
     if (-180.0..180.0).contains(&degrees) {
         degrees
     } else {

@@ -17,5 +17,6 @@ mod open;
 mod vertical;
 
 pub use error::RasterError;
-pub(super) use file::{Raster, file_digest};
+pub(super) use file::{Contents, Raster, file_digest};
+pub(super) use grid::turned;
 pub(super) use mosaic::{Mosaic, Reading, RecentBlocks};

@@ -1,12 +1,13 @@
 //! The evaluator of cells, for interactive jobs and sweeps.
 
+mod cover;
 mod known;
 mod trace;
 
 pub use known::evaluate_known;
 
 use groundwave_propagation::itm::SIDE_BY_SIDE;
-use groundwave_propagation::profile::PathProfile;
+use groundwave_propagation::profile::{PathClutter, PathProfile};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
@@ -16,10 +17,10 @@ use super::grid::Grid;
 use super::known::{Known, KnownCounts};
 use super::site::CoverageSite;
 use crate::radio::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
-use crate::radio::transmitter::{Budgets, Receivers};
+use crate::radio::transmitter::{Budgets, PreparedTransmitter, Receivers};
 use crate::terrain::short;
 use crate::terrain::short::{Geodesics, Parallel};
-use crate::terrain::{Curve, GeoPoint, Path, Terrain};
+use crate::terrain::{Cover, Curve, GeoPoint, Path, Terrain};
 
 /// Ground that links refuse to stand on, m.
 const GROUND_MAX_M: f64 = 20_000.0;
@@ -42,6 +43,11 @@ pub struct Scratch {
     /// True if their heights are known to be such as ITM takes.
     credible: [bool; SIDE_BY_SIDE],
     centres_deg: [f64; BATCH],
+    /// Land cover at the centres; unknown without a source of it.
+    cover: [Cover; BATCH],
+    /// Heights of clutter along the paths that are judged together, m above ground; empty where the model reads
+    /// none.
+    clutter_agl_m: [Vec<f64>; SIDE_BY_SIDE],
     geodesics: Geodesics,
     paths: PathBatch,
     receivers: Receivers,
@@ -72,6 +78,8 @@ impl Default for Scratch {
             step_m: [0.0; SIDE_BY_SIDE],
             credible: [false; SIDE_BY_SIDE],
             centres_deg: [0.0; BATCH],
+            cover: [Cover::default(); BATCH],
+            clutter_agl_m: Default::default(),
             geodesics: Geodesics::default(),
             paths: PathBatch::default(),
             receivers: Receivers::default(),
@@ -266,9 +274,12 @@ impl Scratch {
             return;
         }
         self.begin(site, parallel);
+        if site.has_cover() {
+            return self.run_covered(site, terrain, parallel, cells);
+        }
         let all = std::array::from_fn(|place| place < cells.len());
         if self.losses(site, terrain, parallel, &all) {
-            self.budgets(site, cells.len());
+            self.budgets(&site.transmitter, cells.len());
         }
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
@@ -300,6 +311,7 @@ impl Scratch {
             }
             let traced = self.trace(site, terrain, parallel, first, mask);
             if traced.contains(&true) {
+                self.trace_cover(site, terrain, parallel, first, traced);
                 self.measure(site, first, traced);
                 any = true;
             }
@@ -310,8 +322,7 @@ impl Scratch {
         any
     }
 
-    fn budgets(&mut self, site: &CoverageSite<'_>, count: usize) {
-        let transmitter = &site.transmitter;
+    fn budgets(&mut self, transmitter: &PreparedTransmitter<'_>, count: usize) {
         transmitter.extra_db(&self.receivers, &self.fine_surface[..count], &mut self.extra_db);
         transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
     }
@@ -333,9 +344,18 @@ impl Scratch {
     /// Measures the profiles traced to places from `first` on by the model of the environment, or
     /// evaluates them by the fallback model where that one is not valid.
     fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
-        let Self { paths, flags, elevation_msl_m, step_m, clear, blends, .. } = self;
-        let transmitter = &site.transmitter;
-        let profile = |row: usize| PathProfile::bare(step_m[row], &elevation_msl_m[row]);
+        let Self { paths, flags, elevation_msl_m, clutter_agl_m, step_m, clear, blends, .. } = self;
+        // The places of a run have one kind of land cover.
+        let of_run = (first..).zip(traced).find(|(_, traced)| *traced).map_or(first, |(at, _)| at);
+        let transmitter = site.transmitter(self.cover[of_run].kind);
+        let clutter: [_; SIDE_BY_SIDE] = std::array::from_fn(|row| {
+            let heights_agl_m = Some(&clutter_agl_m[row][..]).filter(|heights| heights.len() > 1);
+            heights_agl_m.map(|heights| PathClutter { height_agl_m: Some(heights), cover: None })
+        });
+        let profile = |row: usize| {
+            let bare = PathProfile::bare(step_m[row], &elevation_msl_m[row]);
+            PathProfile { clutter: clutter[row].as_ref(), ..bare }
+        };
         let rows = ProfileRows {
             first,
             profiles: std::array::from_fn(|row| {
@@ -373,7 +393,9 @@ impl Scratch {
         parallel: &Parallel,
         count: usize,
     ) {
-        site.transmitter.attenuate(&mut self.paths);
+        let of_run = self.paths.measured.0.iter().position(|measured| *measured);
+        let transmitter = site.transmitter(self.cover[of_run.unwrap_or(0)].kind);
+        transmitter.attenuate(&mut self.paths);
         for (place, share, fallback) in &self.blends {
             if self.paths.attenuation_db.0[0][*place].is_finite() {
                 self.paths.blend(*place, *share, fallback);
@@ -390,7 +412,7 @@ impl Scratch {
             let only = std::array::from_fn(|each| each == row);
             if self.trace(site, terrain, parallel, place - row, only)[row] {
                 let profile = PathProfile::bare(self.step_m[row], &self.elevation_msl_m[row]);
-                let attenuation = site.transmitter.fallback(&profile);
+                let attenuation = transmitter.fallback(&profile);
                 self.paths.set_fallback(place, &attenuation);
                 self.flags[place].note(true, Flags::FALLBACK_MODEL);
             }
@@ -401,11 +423,11 @@ impl Scratch {
     /// The finished cell in a place.
     fn cell(&self, site: &CoverageSite<'_>, place: usize) -> Cell {
         let mut flags = self.flags[place];
-        flags.note(!site.transmitter.is_compatible(), Flags::UNDECODABLE);
+        let transmitter = site.transmitter(self.cover[place].kind);
+        flags.note(!transmitter.is_compatible(), Flags::UNDECODABLE);
         if flags.intersects(Flags::OUTSIDE) || flags.contains(Flags::FAILED) {
             return Cell::void(flags);
         }
-        let transmitter = &site.transmitter;
         let rx_power_dbm = self.budgets.rx_power_dbm[place];
         let path_loss_db = self.budgets.path_loss_db[place];
         let sinr_db = transmitter.sinr_db(rx_power_dbm);

@@ -2,9 +2,9 @@
 
 use crate::link::{SAMPLES_MAX, SAMPLES_MIN, post_spacing_m};
 use crate::radio::transmitter::PreparedTransmitter;
-use crate::radio::{BadValue, Environment, Prepared, Station};
+use crate::radio::{BadValue, Environment, Prepared, Station, Surroundings};
 use crate::terrain::short::Parallel;
-use crate::terrain::{GeoPoint, Terrain};
+use crate::terrain::{CoverKind, GeoPoint, Terrain};
 
 /// Sampling density of the terrain between site and cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -92,6 +92,10 @@ pub struct CoverageSite<'a> {
     pub(super) position: GeoPoint,
     pub(super) parallel: Parallel,
     pub(super) transmitter: PreparedTransmitter<'a>,
+    /// The same for receivers among each [`CoverKind`]; empty without land cover.
+    by_cover: Vec<PreparedTransmitter<'a>>,
+    /// `true` where the model reads land cover along paths.
+    pub(super) traces_cover: bool,
     pub(super) radius_m: f64,
     pub(super) sampling: Fineness,
     /// The ground at the site, m, where the terrain has a certain height: the same on all paths.
@@ -125,16 +129,27 @@ impl<'a> CoverageSite<'a> {
         radius_m: f64,
         terrain: &dyn Terrain,
     ) -> Result<Self, BadValue> {
-        let link = Prepared::new(transmitter, receiver, environment, packet_octets)?;
+        let own_cover = Surroundings::from(terrain.cover_kind(position));
+        let undulation_m = terrain.undulation_m(position);
+        let prepared = |kind: CoverKind| {
+            let (stations, cover) = ([transmitter, receiver], [own_cover, kind.into()]);
+            let link = Prepared::among(stations, cover, environment, packet_octets)?;
+            Ok(PreparedTransmitter::new(link, undulation_m))
+        };
+        let by_cover = match terrain.has_cover() {
+            true => CoverKind::ALL.into_iter().map(prepared).collect::<Result<_, _>>()?,
+            false => Vec::new(),
+        };
         let mut ground_msl_m = [f64::NAN];
         let (lat_deg, lon_deg) = ([position.lat_deg()], [position.lon_deg()]);
         let used = terrain.sample(&lat_deg, &lon_deg, &mut ground_msl_m);
-        let undulation_m = terrain.undulation_m(position);
         Ok(Self {
             position,
             parallel: Parallel::new(position.lat_deg()),
             fine_surface: terrain.has_fine_surface().then(|| terrain.is_fine_surface(position)),
-            transmitter: PreparedTransmitter::new(link, undulation_m),
+            transmitter: prepared(CoverKind::Unknown)?,
+            traces_cover: !by_cover.is_empty() && environment.model.get().uses_clutter(),
+            by_cover,
             radius_m,
             sampling: match sampling {
                 Sampling::Posts => Fineness::Spacing(post_spacing_m(terrain, position)),
@@ -144,6 +159,17 @@ impl<'a> CoverageSite<'a> {
             ground_msl_m: used.is_clean().then_some(ground_msl_m[0]),
             ground_known: ground_msl_m[0].is_finite(),
         })
+    }
+
+    /// `true` where the terrain has land cover.
+    pub(super) fn has_cover(&self) -> bool {
+        !self.by_cover.is_empty()
+    }
+
+    /// The transmitter made ready for receivers among a kind of land cover.
+    #[inline]
+    pub(super) fn transmitter(&self, kind: CoverKind) -> &PreparedTransmitter<'a> {
+        self.by_cover.get(kind as usize).unwrap_or(&self.transmitter)
     }
 
     /// Position of the site.

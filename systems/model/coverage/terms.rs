@@ -32,6 +32,9 @@ pub enum NoTerms {
     /// Fine surfaces take another model by the cell.
     #[error("the terrain has surfaces in posts of 5 m or finer")]
     FineSurface,
+    /// Land cover changes the terms of budgets by the cell.
+    #[error("the terrain has land cover")]
+    LandCover,
 }
 
 /// Quantities of a site that all its paths share.
@@ -93,6 +96,9 @@ impl CoverageSite<'_> {
         }
         if self.fine_surface.is_some() {
             return Err(NoTerms::FineSurface);
+        }
+        if self.has_cover() {
+            return Err(NoTerms::LandCover);
         }
         let ground_msl_m = self.ground_msl_m.filter(|m| m.is_finite()).ok_or(NoTerms::Ground)?;
         let (spacing_m, samples) = match self.sampling {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::LinkBudget;
 use crate::radio::budget::{BothWays, Workspace, evaluate_both};
 use crate::radio::path_loss::BATCH;
-use crate::radio::{BadValue, Environment, LinkResult, Station};
+use crate::radio::{BadValue, Environment, LinkResult, Station, Surroundings};
 use crate::terrain::{GeoPoint, Path, Profile, Terrain};
 
 /// Fewest samples of a profile: on a short path the models still need a shape.
@@ -163,11 +163,18 @@ pub fn budgets(
     mut each: impl FnMut(usize, LinkBudget),
 ) {
     let mut rest: Vec<usize> = (0..links.len()).collect();
+    let cover =
+        |link: usize| links[link].map(|(at, _)| Surroundings::from(inputs.terrain.cover_kind(at)));
+    let covers: Vec<_> = match inputs.terrain.has_cover() {
+        true => rest.iter().map(|link| cover(*link)).collect(),
+        false => vec![[Surroundings::Unknown; 2]; links.len()],
+    };
     SCRATCH.with_borrow_mut(|scratch| {
         while let Some(&first) = rest.first() {
             let [(_, a), (_, b)] = links[first];
             let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
-            let pair = BothWays::new(a, b, environment, bytes, &mut scratch.workspace);
+            let cover = covers[first];
+            let pair = BothWays::new([a, b], cover, environment, bytes, &mut scratch.workspace);
             let Ok(pair) = pair else {
                 let [(from, _), (to, _)] = links[first];
                 let distance_m = Path::between(from, to).distance_m();
@@ -178,7 +185,8 @@ pub fn budgets(
             let mut alike = Vec::new();
             rest.retain(|&link| {
                 let [(_, a), (_, b)] = links[link];
-                let like = alike.len() < BATCH && pair.is_between(a, b);
+                let is_like = covers[link] == cover && pair.is_between(a, b);
+                let like = alike.len() < BATCH && is_like;
                 like.then(|| alike.push(link));
                 !like
             });

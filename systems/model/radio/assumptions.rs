@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Offset;
 use super::environment::Environment;
 use super::station::Station;
+use crate::terrain::{CoverKind, Profile};
 
 /// An effect that a prediction may leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -67,8 +68,26 @@ impl Assumptions {
     /// The assumptions of predictions between these stations: clutter is not left out where all state their
     /// surroundings.
     #[must_use]
-    pub fn between<'s>(mut self, stations: impl IntoIterator<Item = &'s Station>) -> Self {
-        if stations.into_iter().all(|station| !station.surroundings.is_unknown()) {
+    pub fn between<'s>(self, stations: impl IntoIterator<Item = &'s Station>) -> Self {
+        let is_stated = stations.into_iter().all(|station| !station.surroundings.is_unknown());
+        self.with_clutter(is_stated)
+    }
+
+    /// The assumptions of predictions between stations over a path with land cover at its ends: clutter is not
+    /// left out where each end states its surroundings or has land cover.
+    #[must_use]
+    pub fn over(self, stations: [&Station; 2], profile: &Profile) -> Self {
+        let ends = stations.into_iter().zip(profile.cover);
+        let is_known = |(station, cover): (&Station, CoverKind)| {
+            !station.surroundings.is_unknown() || cover != CoverKind::Unknown
+        };
+        self.with_clutter(ends.map(is_known).all(|is_known| is_known))
+    }
+
+    /// The same; clutter is not left out if `is_known`.
+    #[must_use]
+    pub fn with_clutter(mut self, is_known: bool) -> Self {
+        if is_known {
             self.left_out.retain(|effect| *effect != Effect::Clutter);
         }
         self

@@ -13,13 +13,14 @@ use super::path_loss::{Attenuation, Model, PathBatch};
 use super::prepare::{GasMemo, Prepared};
 use super::result::LinkResult;
 use super::station::Station;
+use super::surroundings::Surroundings;
 use crate::terrain::Profile;
 
-/// Buffers for the reversed heights of paths, working memory of models, and the air of the last link;
+/// Buffers for the reversed heights and clutter of paths, working memory of models, and the air of the last link;
 /// one per thread avoids allocations.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    reversed: Vec<Vec<f64>>,
+    reversed: Vec<[Vec<f64>; 2]>,
     batch: PathBatch,
     gas: GasMemo,
 }
@@ -39,7 +40,8 @@ pub fn evaluate(
     env: &Environment,
     packet_octets: u32,
 ) -> Result<LinkResult, BadValue> {
-    Prepared::new(tx, rx, env, packet_octets)?.evaluate(profile, undulation_m)
+    let cover = profile.cover.map(Surroundings::from);
+    Prepared::among([tx, rx], cover, env, packet_octets)?.evaluate(profile, undulation_m)
 }
 
 /// Evaluates both directions of a link over one profile, traced from `a` to `b`; returns (a to b,
@@ -57,7 +59,9 @@ pub fn evaluate_both(
     packet_octets: u32,
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    BothWays::new(a, b, env, packet_octets, workspace)?.evaluate(profile, undulation_m, workspace)
+    let cover = profile.cover.map(Surroundings::from);
+    let pair = BothWays::new([a, b], cover, env, packet_octets, workspace)?;
+    pair.evaluate(profile, undulation_m, workspace)
 }
 
 /// Both directions of a link, prepared for many profiles between stations like these.
@@ -68,18 +72,20 @@ pub struct BothWays<'a> {
 }
 
 impl<'a> BothWays<'a> {
-    /// Prepares both directions between `a` and `b` for packets of `packet_octets` (1 or more).
+    /// Prepares both directions between two stations, where the land cover amounts to `cover`, for packets of
+    /// `packet_octets` (1 or more).
     ///
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.
     pub fn new(
-        a: &'a Station,
-        b: &'a Station,
+        stations: [&'a Station; 2],
+        cover: [Surroundings; 2],
         env: &'a Environment,
         packet_octets: u32,
         workspace: &mut Workspace,
     ) -> Result<Self, BadValue> {
-        let (forward, back) = Prepared::both(a, b, env, packet_octets, &mut workspace.gas)?;
+        let (forward, back) =
+            Prepared::both(stations, cover, env, packet_octets, &mut workspace.gas)?;
         Ok(Self { forward, back })
     }
 
@@ -123,7 +129,7 @@ impl<'a> BothWays<'a> {
                 Err(bad) => each(number, Err(bad)),
             }
         }
-        reversed.resize_with(there.len().max(reversed.len()), Vec::new);
+        reversed.resize_with(there.len().max(reversed.len()), Default::default);
         for (view, reversed) in there.iter().zip(&mut *reversed) {
             reverse(view, reversed);
         }
@@ -152,7 +158,7 @@ pub fn both(
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
     let there = View::along(profile, undulation_m)?;
-    workspace.reversed.resize_with(workspace.reversed.len().max(1), Vec::new);
+    workspace.reversed.resize_with(workspace.reversed.len().max(1), Default::default);
     let reversed = &mut workspace.reversed[0];
     reverse(&there, reversed);
     let here = there.back(reversed);
@@ -160,9 +166,13 @@ pub fn both(
     Ok(budgets(forward, back, [&there, &here], terrain))
 }
 
-fn reverse(view: &View<'_>, reversed: &mut Vec<f64>) {
-    reversed.clear();
-    reversed.extend(view.elevation_msl_m.iter().rev());
+fn reverse(view: &View<'_>, reversed: &mut [Vec<f64>; 2]) {
+    for (heights_m, reversed) in
+        [view.elevation_msl_m, view.clutter_agl_m].into_iter().zip(reversed)
+    {
+        reversed.clear();
+        reversed.extend(heights_m.iter().rev());
+    }
 }
 
 /// The budgets of both directions, each with its view of the path and the attenuation of its terrain.

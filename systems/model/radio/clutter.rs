@@ -38,6 +38,8 @@ pub(super) struct EndClutter {
     height_agl_m: f64,
     /// Height of buildings and trees along the path near this end; `None` where they have none.
     pub path_agl_m: Option<f64>,
+    /// `true` where land cover is known along the path at this end.
+    pub has_cover: bool,
     /// Antenna height from which terrain is judged, m above ground: losses of P.2108 begin at the top of the
     /// clutter.
     pub terrain_agl_m: f64,
@@ -48,11 +50,17 @@ pub(super) struct EndClutter {
 }
 
 impl EndClutter {
-    /// The clutter at `station`, for waves of `frequency_mhz`. What the station has for its surroundings
-    /// counts before the environment.
-    pub fn new(station: &Station, env: &Environment, frequency_mhz: f64) -> Self {
+    /// The clutter at `station`, for waves of `frequency_mhz`, where the land cover amounts to `cover`. The
+    /// surroundings of the station count before land cover, and that before the environment.
+    pub fn new(
+        station: &Station,
+        cover: Surroundings,
+        env: &Environment,
+        frequency_mhz: f64,
+    ) -> Self {
         let height_agl_m = station.height_agl_m;
-        let own = station.surroundings;
+        let is_stated = !station.surroundings.is_unknown();
+        let own = if is_stated { station.surroundings } else { cover };
         let (top_m, loss, path_agl_m) = match (own.height_agl_m(), env.clutter) {
             (None, None) => (None, EndLoss::None, None),
             (None, Some(Clutter::HeightGain { category, representative_height_m })) => {
@@ -74,7 +82,8 @@ impl EndClutter {
                     }
                     Some(_) => EndLoss::Statistical { location_percent: env.location_percent },
                 };
-                (Some(top_m), loss, Some(top_m))
+                // Land cover stands along the path with heights of its own.
+                (Some(top_m), loss, is_stated.then_some(top_m))
             }
         };
         let is_computed = !matches!(loss, EndLoss::HeightGain(None));
@@ -88,7 +97,8 @@ impl EndClutter {
             Some(clutter) if own.is_unknown() => clutter.into(),
             _ => own,
         };
-        Self { height_agl_m, path_agl_m, terrain_agl_m, surroundings, loss, exposure }
+        let has_cover = !cover.is_unknown();
+        Self { height_agl_m, path_agl_m, has_cover, terrain_agl_m, surroundings, loss, exposure }
     }
 
     /// `true` if the loss depends on the length of the path.

@@ -2,7 +2,7 @@
 
 use groundwave_propagation::itm::MAX_ELEVATION_M;
 use groundwave_propagation::numeric::{Kernel, all_within, atan2, sin_cos, vectorised};
-use groundwave_propagation::profile::PathProfile;
+use groundwave_propagation::profile::{PathClutter, PathProfile};
 use groundwave_values::bounds::{BadValue, within};
 
 use super::environment::Environment;
@@ -23,6 +23,10 @@ pub(super) struct View<'a> {
     pub back_azimuth_deg: f64,
     /// Two heights or more within [`MAX_ELEVATION_M`] of sea level.
     pub elevation_msl_m: &'a [f64],
+    /// Heights of clutter at points of their own, m above ground; empty without land cover.
+    pub clutter_agl_m: &'a [f64],
+    /// The same as models of path loss read them.
+    clutter: Option<PathClutter<'a>>,
     /// Geoid over ellipsoid at the two ends, m.
     pub undulation_m: [f64; 2],
     /// Latitude half-way, deg; absent when the profile carries no positions.
@@ -60,6 +64,8 @@ impl<'a> View<'a> {
             azimuth_deg: profile.azimuth_deg,
             back_azimuth_deg: profile.back_azimuth_deg,
             elevation_msl_m,
+            clutter_agl_m: &profile.clutter_agl_m,
+            clutter: along_path(&profile.clutter_agl_m),
             undulation_m,
             latitude_deg: profile.lat_deg.get(profile.lat_deg.len() / 2).copied(),
             terrain: TerrainReport {
@@ -75,26 +81,35 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The same path from its other end; `reversed` holds its heights backwards.
-    pub fn back(&self, reversed: &'a [f64]) -> Self {
+    /// The same path from its other end; `reversed` holds its heights and its clutter backwards.
+    pub fn back(&self, [elevation_msl_m, clutter_agl_m]: &'a [Vec<f64>; 2]) -> Self {
         Self {
             azimuth_deg: self.back_azimuth_deg,
             back_azimuth_deg: self.azimuth_deg,
-            elevation_msl_m: reversed,
+            elevation_msl_m,
+            clutter_agl_m,
+            clutter: along_path(clutter_agl_m),
             undulation_m: [self.undulation_m[1], self.undulation_m[0]],
             ..*self
         }
     }
 
     /// The heights as models of path loss read them.
-    pub fn path(&self) -> PathProfile<'a> {
-        PathProfile::bare(self.step_m, self.elevation_msl_m)
+    pub fn path(&self) -> PathProfile<'_> {
+        let bare = PathProfile::bare(self.step_m, self.elevation_msl_m);
+        PathProfile { clutter: self.clutter.as_ref(), ..bare }
     }
 
     /// Ground at transmitter and receiver above mean sea level, m.
     pub fn ground_msl_m(&self) -> [f64; 2] {
         [self.elevation_msl_m[0], self.elevation_msl_m[self.elevation_msl_m.len() - 1]]
     }
+}
+
+/// Clutter of these heights along a path; `None` without any.
+fn along_path(clutter_agl_m: &[f64]) -> Option<PathClutter<'_>> {
+    let height_agl_m = Some(clutter_agl_m).filter(|heights_m| !heights_m.is_empty());
+    height_agl_m.map(|heights_m| PathClutter { height_agl_m: Some(heights_m), cover: None })
 }
 
 /// Works out the geometry of antennas `height_agl_m` (tx, rx) above the ends of `view`.

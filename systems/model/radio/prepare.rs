@@ -20,6 +20,7 @@ use super::outcome::Verdict;
 use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
 use super::prediction::{Distribution, Entry, Exposure};
 use super::station::{Radio, Station, Waveform};
+use super::surroundings::Surroundings;
 use super::warning::{Warning, Warnings};
 
 /// Loss between crossed linear polarisations, dB. A planning value: real antennas discriminate by
@@ -99,7 +100,7 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Prepares the direction from `tx` to `rx` for packets of `packet_octets` (1 or more).
+    /// Prepares the direction from `tx` to `rx` for packets of `packet_octets` (1 or more), without land cover.
     ///
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.
@@ -109,20 +110,33 @@ impl<'a> Prepared<'a> {
         env: &'a Environment,
         packet_octets: u32,
     ) -> Result<Self, BadValue> {
+        Self::among([tx, rx], [Surroundings::Unknown; 2], env, packet_octets)
+    }
+
+    /// The same where the land cover at `tx` and `rx` amounts to `cover`; unknown where none was read.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn among(
+        [tx, rx]: [&'a Station; 2],
+        cover: [Surroundings; 2],
+        env: &'a Environment,
+        packet_octets: u32,
+    ) -> Result<Self, BadValue> {
         tx.validate()?;
         rx.validate()?;
         let gas = GasMemo::default().gamma(env, tx.radio.frequency_mhz)?;
-        Ok(Self::of_valid(tx, rx, env, packet_octets, gas))
+        Ok(Self::of_valid([tx, rx], cover, env, packet_octets, gas))
     }
 
-    /// Prepares both directions between `a` and `b` for packets of `packet_octets` (1 or more);
-    /// returns (a to b, b to a).
+    /// Prepares both directions between `a` and `b`, where the land cover amounts to `cover`, for packets of
+    /// `packet_octets` (1 or more); returns (a to b, b to a).
     ///
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.
     pub(super) fn both(
-        a: &'a Station,
-        b: &'a Station,
+        [a, b]: [&'a Station; 2],
+        cover: [Surroundings; 2],
         env: &'a Environment,
         packet_octets: u32,
         memo: &mut GasMemo,
@@ -131,14 +145,15 @@ impl<'a> Prepared<'a> {
         b.validate()?;
         let [there, back] = [a, b].map(|station| station.radio.frequency_mhz);
         let (there, back) = (memo.gamma(env, there)?, memo.gamma(env, back)?);
-        let forward = Self::of_valid(a, b, env, packet_octets, there);
-        Ok((forward, Self::of_valid(b, a, env, packet_octets, back)))
+        let forward = Self::of_valid([a, b], cover, env, packet_octets, there);
+        let cover = [cover[1], cover[0]];
+        Ok((forward, Self::of_valid([b, a], cover, env, packet_octets, back)))
     }
 
     /// Prepares the direction between validated stations in a validated environment.
     fn of_valid(
-        tx: &'a Station,
-        rx: &'a Station,
+        [tx, rx]: [&'a Station; 2],
+        cover: [Surroundings; 2],
         env: &'a Environment,
         packet_octets: u32,
         gas: Gamma,
@@ -156,7 +171,8 @@ impl<'a> Prepared<'a> {
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
         let noise_floor_dbm = floor_dbm(&link_radio, man_made);
         let model = env.model.get();
-        let clutter = [tx, rx].map(|station| EndClutter::new(station, env, frequency_mhz));
+        let clutter = [(tx, cover[0]), (rx, cover[1])]
+            .map(|(station, cover)| EndClutter::new(station, cover, env, frequency_mhz));
         let values = env.setting_values();
         let over =
             |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
@@ -164,7 +180,8 @@ impl<'a> Prepared<'a> {
         let fallback = FALLBACK_MODEL.get().prepare(&over(raised_agl_m));
         // A model with clutter along its paths or around its ends has antennas within it.
         let mut is_on_path = clutter.map(|end| {
-            model.includes_surroundings() || (model.uses_clutter() && end.path_agl_m.is_some())
+            let has_clutter = end.path_agl_m.is_some() || end.has_cover;
+            model.includes_surroundings() || (model.uses_clutter() && has_clutter)
         });
         let own_agl_m = [tx.height_agl_m, rx.height_agl_m];
         let antenna_agl_m =

@@ -7,6 +7,8 @@ use groundwave_values::bounds::{finite, finite_if_some};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::terrain::CoverKind;
+
 /// Parameters of multipath fading on line-of-sight paths (ITU-R P.530 section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
@@ -156,6 +158,19 @@ impl Surroundings {
             Self::Forest => Some(12.0),
             Self::Suburban | Self::Urban => Some(10.0),
             Self::DenseUrban => Some(15.0),
+        }
+    }
+}
+
+impl From<CoverKind> for Surroundings {
+    fn from(cover: CoverKind) -> Self {
+        match cover {
+            CoverKind::Unknown => Self::Unknown,
+            CoverKind::Open => Self::Open,
+            CoverKind::Forest => Self::Forest,
+            CoverKind::Suburban => Self::Suburban,
+            CoverKind::Urban => Self::Urban,
+            CoverKind::DenseUrban => Self::DenseUrban,
         }
     }
 }

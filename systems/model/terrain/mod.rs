@@ -9,6 +9,7 @@
 //! - [`Path`]: evenly spaced positions along a geodesic
 //! - [`Profile`]: the terrain heights along a path, gaps filled and disclosed
 
+mod cover;
 mod curve;
 pub mod geodesic;
 mod heights;
@@ -29,6 +30,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+pub use cover::{COVER_STEP_M, Cover, CoverKind, CoverSource};
+pub(crate) use cover::{clutter_heights_agl_m, cover_points};
 pub use curve::{Curve, CurveRow};
 pub use heights::{Ground, HeightKind, HeightKinds, HeightSource, Posts, VerticalDatum};
 pub use known::{PathGround, SWAPPED, UNKNOWN_RATIO_MAX, is_swapped};
@@ -94,6 +97,18 @@ pub trait Terrain: Send + Sync {
         false
     }
 
+    /// Fills `cover[i]` with the land cover at `lat_deg[i]`, `lon_deg[i]`; unknown where no source reaches.
+    /// The three slices have one length; where they differ, the shortest counts.
+    fn sample_cover(&self, lat_deg: &[f64], lon_deg: &[f64], cover: &mut [Cover]) {
+        let _ = (lat_deg, lon_deg);
+        cover.fill(Cover::default());
+    }
+
+    /// True if land cover may be known anywhere.
+    fn has_cover(&self) -> bool {
+        false
+    }
+
     /// Description of this source.
     fn describe(&self) -> TerrainSource;
 
@@ -112,6 +127,15 @@ pub trait Terrain: Send + Sync {
     /// it.
     fn file_digest(&self, name: &str) -> Option<String> {
         self.files().remove(name)
+    }
+
+    /// Kind of the land cover at a position; unknown where no source reaches.
+    fn cover_kind(&self, at: GeoPoint) -> CoverKind {
+        let mut cover = [Cover::default()];
+        if self.has_cover() {
+            self.sample_cover(&[at.lat_deg()], &[at.lon_deg()], &mut cover);
+        }
+        cover[0].kind
     }
 
     /// Ground height at one point (m above mean sea level), `None` in a void or off the tiles.
@@ -135,6 +159,9 @@ pub struct TerrainSource {
     /// Data sets behind it, with ground, vertical datum and terms; empty without files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<HeightSource>,
+    /// Data sets of land cover; empty without it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub land_cover: Vec<CoverSource>,
     /// Height between posts.
     pub posts: Posts,
 }
@@ -144,7 +171,9 @@ impl TerrainSource {
     #[must_use]
     pub fn attributions(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();
-        for text in self.sources.iter().filter_map(|source| source.attribution.as_deref()) {
+        let heights = self.sources.iter().filter_map(|source| source.attribution.as_deref());
+        let cover = self.land_cover.iter().filter_map(|source| source.attribution.as_deref());
+        for text in heights.chain(cover) {
             if !all.contains(&text) {
                 all.push(text);
             }
@@ -194,6 +223,7 @@ impl Terrain for Flat {
             has_geoid: false,
             tiles_used: None,
             sources: Vec::new(),
+            land_cover: Vec::new(),
             posts: Posts::Interpolated,
         }
     }
@@ -237,6 +267,7 @@ impl Terrain for NoTerrain {
             has_geoid: false,
             tiles_used: None,
             sources: Vec::new(),
+            land_cover: Vec::new(),
             posts: Posts::Interpolated,
         }
     }

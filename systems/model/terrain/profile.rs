@@ -1,12 +1,15 @@
 //! Terrain heights along a path.
 
-use super::{Curve, CurveRow, GeoPoint, Path, PathGround, Terrain, TerrainUse, step_m};
+use super::{
+    Cover, CoverKind, Curve, CurveRow, GeoPoint, Path, PathGround, Terrain, TerrainUse,
+    clutter_heights_agl_m, cover_points, step_m,
+};
 
 /// Mean radius of the Earth (m), the value of ITU-R P.452.
 const EARTH_RADIUS_M: f64 = 6_371_000.0;
 
-/// The ground along a path. Sample `i` lies `i * step_m` from the start; the three vectors
-/// have one length, at least 2.
+/// The ground along a path. Sample `i` lies `i * step_m` from the start; latitudes, longitudes and
+/// elevations have one length, at least 2.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
     /// Length of the path (m, WGS84 geodesic).
@@ -33,6 +36,11 @@ pub struct Profile {
     pub has_geoid: bool,
     /// Samples without a readable tile, true at their places; empty where there are none.
     pub missing: Vec<bool>,
+    /// Heights of buildings and trees, m above ground, NaN where they are unknown, at points of their own:
+    /// evenly spaced from start to end, at most 30 m apart up to 600 km. Empty without land cover.
+    pub clutter_agl_m: Vec<f64>,
+    /// Land cover at start and end.
+    pub cover: [CoverKind; 2],
 }
 
 impl Profile {
@@ -49,6 +57,7 @@ impl Profile {
         let is_fine = |end: usize| self.point(end).is_some_and(|at| terrain.is_fine_surface(at));
         self.is_fine_surface =
             terrain.has_fine_surface() && [0, self.lat_deg.len() - 1].into_iter().any(is_fine);
+        self.trace_cover(terrain, path);
         let curve = path.curve(samples);
         if let Some(used) = curve.as_ref().and_then(|curve| self.follow(terrain, curve)) {
             self.terrain = used;
@@ -68,6 +77,21 @@ impl Profile {
         }
     }
 
+    /// Takes the land cover along `path`.
+    fn trace_cover(&mut self, terrain: &dyn Terrain, path: &Path) {
+        self.clutter_agl_m.clear();
+        self.cover = [CoverKind::Unknown; 2];
+        if !terrain.has_cover() {
+            return;
+        }
+        let (mut lat_deg, mut lon_deg) = (Vec::new(), Vec::new());
+        path.positions(cover_points(path.distance_m()), &mut lat_deg, &mut lon_deg);
+        let mut cover = vec![Cover::default(); lat_deg.len()];
+        terrain.sample_cover(&lat_deg, &lon_deg, &mut cover);
+        self.clutter_agl_m.extend(clutter_heights_agl_m(&cover));
+        self.cover = [0, cover.len() - 1].map(|end| cover[end].kind);
+    }
+
     /// Takes the heights of a short way as a coverage does: its first, then those along its curve.
     /// `None` where something is void or missing, or the terrain has no curves.
     fn follow(&mut self, terrain: &dyn Terrain, curve: &Curve) -> Option<TerrainUse> {
@@ -78,6 +102,15 @@ impl Profile {
         terrain.sample_curves(&mut rows);
         let is_complete = rows[0].greatest_m.is_some();
         (is_complete && used.is_clean()).then_some(used)
+    }
+
+    /// Height of the buildings and trees at a share of the path, [0, 1], m above ground: that of the nearest
+    /// point of land cover; `None` where it is unknown.
+    #[must_use]
+    pub fn clutter_at(&self, share: f64) -> Option<f64> {
+        let last = self.clutter_agl_m.len().checked_sub(1)?;
+        let nearest = (share.clamp(0.0, 1.0) * last as f64).round() as usize;
+        self.clutter_agl_m.get(nearest).copied().filter(|height_m| !height_m.is_nan())
     }
 
     /// The position of sample `i`, longitude wrapped; `None` past the end.

@@ -1,6 +1,6 @@
 //! Synthetic ground of the unit tests.
 
-use super::{GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+use super::{Cover, CoverKind, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
 
 /// Rough ground: hills upon hills, the same everywhere and always, with posts 3" apart as far as
 /// sampling is concerned.
@@ -85,5 +85,49 @@ impl Terrain for Holed {
             tiles_used: None,
             ..TerrainSource::default()
         }
+    }
+}
+
+/// [`Rough`] with land cover in squares of some 300 m: all kinds, with heights of their own.
+pub struct Covered;
+
+impl Covered {
+    fn cover(lat_deg: f64, lon_deg: f64) -> Cover {
+        let [row, column] = [lat_deg, lon_deg].map(|deg| (deg * 360.0).floor() as i64);
+        let kind = CoverKind::ALL[(row * 5 + column * 3).rem_euclid(6) as usize];
+        let height_agl_m = match kind {
+            CoverKind::Unknown | CoverKind::Open => 0.0,
+            CoverKind::Forest => 18.0,
+            _ => 9.0,
+        };
+        Cover { kind, height_agl_m }
+    }
+}
+
+impl Terrain for Covered {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], out: &mut [f64]) -> TerrainUse {
+        Rough.sample(lat_deg, lon_deg, out)
+    }
+
+    fn undulation_m(&self, at: GeoPoint) -> f64 {
+        Rough.undulation_m(at)
+    }
+
+    fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
+        Rough.resolution_arcsec(at)
+    }
+
+    fn sample_cover(&self, lat_deg: &[f64], lon_deg: &[f64], cover: &mut [Cover]) {
+        for ((lat_deg, lon_deg), cover) in lat_deg.iter().zip(lon_deg).zip(cover) {
+            *cover = Self::cover(*lat_deg, *lon_deg);
+        }
+    }
+
+    fn has_cover(&self) -> bool {
+        true
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource { name: "covered".into(), ..TerrainSource::default() }
     }
 }

@@ -10,7 +10,7 @@ mod placement;
 
 use groundwave_model::radio::budget::Workspace;
 use groundwave_model::radio::{Environment, LinkResult, Station, Verdict};
-use groundwave_model::terrain::test_ground::{Holed, Rough};
+use groundwave_model::terrain::test_ground::{Covered, Holed, Rough};
 use groundwave_model::terrain::{GeoPoint, Terrain};
 
 use super::*;

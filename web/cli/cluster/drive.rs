@@ -4,6 +4,7 @@ use groundwave_cluster::{Driven, Driver, DriverError};
 use groundwave_http::Failure;
 use groundwave_setup::terrain::OpenTerrain;
 use groundwave_sweep::Sweep;
+use groundwave_terrain::COVER_FILE;
 
 use super::super::output::{advance, units_progress};
 use super::super::run::interrupts;
@@ -23,6 +24,13 @@ pub fn drive(
     cluster: &str,
     at: &str,
 ) -> Result<Driven, Failure> {
+    let cover = sweep.plan.terrain.keys().find_map(|name| name.strip_prefix(COVER_FILE));
+    if let Some(name) = cover {
+        return Err(Failure::Input(format!(
+            "invalid land cover: found {name} in the plan, allowed none with --cluster; --shard or --join share \
+             such a sweep between machines"
+        )));
+    }
     let cluster = address("--cluster", cluster)?;
     let store = store(at)?;
     let files = ground.supplying();

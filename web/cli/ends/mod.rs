@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_model::radio::{Assumptions, Environment, Station};
-use groundwave_model::terrain::GeoPoint;
+use groundwave_model::radio::{Assumptions, Environment, Model, Station};
+use groundwave_model::terrain::{GeoPoint, Profile};
 use groundwave_setup::simulation::{load, prepare_nodes};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_simulation::link::{Inputs, Limits};
@@ -79,11 +79,11 @@ pub struct Path {
 }
 
 impl Path {
-    /// Assumptions of predictions over this path, which is `distance_m` long.
-    pub fn assumptions(&self, distance_m: f64) -> Assumptions {
+    /// Assumptions of predictions over this path.
+    pub fn assumptions(&self, profile: &Profile) -> Assumptions {
         let frequency_mhz = self.endpoints[0].station.radio.frequency_mhz;
-        let assumptions = self.environment.assumptions(Some((frequency_mhz, distance_m)));
-        assumptions.between(self.endpoints.iter().map(|endpoint| &endpoint.station))
+        let assumptions = self.environment.assumptions(Some((frequency_mhz, profile.distance_m)));
+        assumptions.over(self.endpoints.each_ref().map(|endpoint| &endpoint.station), profile)
     }
 
     /// Inputs of the link budget.
@@ -104,16 +104,15 @@ impl EndArgs {
         let mut path = match &self.scenario {
             Some(_) => self.of_scenario(samples)?,
             None => {
-                let (environment, limits) = (Environment::default(), Limits::default());
+                let (mut environment, limits) = (Environment::default(), Limits::default());
                 let endpoints = [self.position(0, &self.from)?, self.position(1, &self.to)?];
                 let positions = endpoints.each_ref().map(|endpoint| endpoint.position);
-                Path {
-                    endpoints,
-                    ground: self.ground.open_under(&positions)?,
-                    environment,
-                    limits,
-                    samples,
+                let ground = self.ground.open_under(&positions)?;
+                if ground.terrain.has_cover() {
+                    // Of the models that read clutter along paths, the one that fits measured links best.
+                    environment.model = Model::P1812;
                 }
+                Path { endpoints, ground, environment, limits, samples }
             }
         };
         self.environment.apply(&mut path.environment)?;

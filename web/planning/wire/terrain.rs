@@ -65,6 +65,9 @@ pub struct TerrainSample {
     pub elevation_msl_m: f64,
     /// Above the WGS84 ellipsoid, m; null without a geoid.
     pub elevation_hae_m: Option<f64>,
+    /// Buildings and trees above ground, m; absent where no land cover is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clutter_agl_m: Option<f64>,
     /// True off every tile: the heights are assumed. Absent where the ground is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
@@ -89,6 +92,7 @@ impl TerrainProfile {
                 distance_m: i as f64 * spacing_m,
                 elevation_msl_m,
                 elevation_hae_m: hae_m(terrain, point, elevation_msl_m),
+                clutter_agl_m: profile.clutter_at(i as f64 * spacing_m / profile.distance_m),
                 missing: profile.missing.get(i).copied().unwrap_or(false),
             })
         };

@@ -18,7 +18,7 @@ use groundwave_scenario::{Scenario, Terrain as ScenarioTerrain};
 use groundwave_sweep::{Plan, TerrainFiles};
 use groundwave_terrain::cache::INDEX_FILE;
 use groundwave_terrain::memory::MEMORY_MIN_MB;
-use groundwave_terrain::{Supplying, TerrainStack};
+use groundwave_terrain::{LandCover, Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
 use super::fetch::squares_of;
@@ -26,7 +26,7 @@ use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };
 
-pub use open::{budget_bytes, inputs_of};
+pub use open::{budget_bytes, cover, inputs_of};
 pub use recorded::replay_failure;
 
 /// Sources of terrain and geoid.
@@ -40,6 +40,12 @@ pub struct TerrainOptions {
     /// EGM96 geoid grid: WW15MGH.DAC or egm96_15.gtx
     #[arg(long, value_name = "FILE", env = "PLAN_GEOID")]
     pub geoid: Option<PathBuf>,
+
+    /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
+    /// classes in a classes.toml; with it `link` takes ITU-R P.1812 where --model is left out
+    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_LAND_COVER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub land_cover: Option<PathBuf>,
 
     /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
     #[arg(long, env = "GROUNDWAVE_FLAT_EARTH", value_parser = FalseyValueParser::new())]
@@ -106,6 +112,7 @@ impl TerrainOptions {
         Self {
             srtm_dir: self.srtm_dir.clone().or(other.srtm_dir),
             geoid: self.geoid.clone().or(other.geoid),
+            land_cover: self.land_cover.clone().or(other.land_cover),
             flat_earth: self.flat_earth || other.flat_earth,
             terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
             posts: self.posts.or(other.posts),
@@ -132,6 +139,18 @@ impl TerrainOptions {
             let what = "no folder for fetched terrain: name one with --terrain-cache";
             Failure::Input(what.to_owned())
         })
+    }
+
+    /// Folder of fetched land cover.
+    ///
+    /// # Errors
+    /// When none is given and the user has no folder for caches.
+    pub fn cover_folder(&self) -> Result<PathBuf, Failure> {
+        if self.terrain_cache.is_some() {
+            return self.cache_folder();
+        }
+        let folder = self.cache_folder()?;
+        Ok(folder.with_file_name("land-cover"))
     }
 
     /// Fetched terrain, where it is requested, or nothing else is and it is there.
@@ -167,14 +186,22 @@ impl TerrainOptions {
     /// # Errors
     /// When input is invalid or the machine fails.
     pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
+        let land_cover = self.land_cover.clone().or_else(|| scenario.land_cover.clone());
+        Self { land_cover, ..self.clone() }.for_ground_of(scenario)
+    }
+
+    /// The terrain of a scenario with the land cover of these options.
+    fn for_ground_of(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
         match &scenario.terrain {
             ScenarioTerrain::Flat { .. } if self.srtm_dir.is_some() || self.fetch => {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
-                open(Sources::default())
+                open(Sources { land_cover: self.land_cover.clone(), ..Sources::default() })
             }
-            ScenarioTerrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
+            ScenarioTerrain::Flat { elevation_msl_m } => {
+                flat(*elevation_msl_m, self.land_cover.clone())
+            }
             ScenarioTerrain::Tiles { names, directory, geoid, posts } => {
                 let (folder, geoid) = (directory.as_deref(), geoid.as_deref());
                 let ground =
@@ -212,6 +239,7 @@ impl TerrainOptions {
             folder: folder.or_else(|| downloaded("srtm")),
             geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
             flat_earth: self.flat_earth,
+            land_cover: self.land_cover.clone(),
             posts: self.posts.or(posts).unwrap_or_default(),
             memory_mb: self.memory_mb,
         })
@@ -249,7 +277,9 @@ impl OpenTerrain {
     /// # Errors
     /// When input is invalid or the machine fails.
     pub fn identity(&self, plan: &Plan) -> Result<BTreeMap<String, String>, Failure> {
-        let files = plan.files_near(self.supplying());
+        let cover = self.stack.iter().filter_map(|stack| stack.cover());
+        let cover = cover.flat_map(LandCover::supplying);
+        let files = plan.files_near(self.supplying().into_iter().chain(cover).collect());
         let source = &self.source;
         let folders = source.srtm_dir.iter().chain(&source.terrain_cache);
         let mut identity = digests(&files, folders)?;
@@ -297,6 +327,7 @@ impl OpenTerrain {
             srtm_dir: self.source.srtm_dir.clone(),
             geoid: self.source.geoid.clone(),
             cache: self.source.terrain_cache.clone(),
+            land_cover: self.source.land_cover.clone(),
         }
     }
 

@@ -12,7 +12,7 @@ use groundwave_model::terrain::{Flat, Posts, Terrain};
 use groundwave_simulation::evaluation;
 use groundwave_terrain::cache::Index;
 use groundwave_terrain::memory::usual_budget_bytes;
-use groundwave_terrain::{OffTiles, Supplying, TerrainStack};
+use groundwave_terrain::{LandCover, OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
 
 use super::{OpenTerrain, TerrainOptions};
@@ -26,6 +26,9 @@ pub(super) const NEAREST: &str = "nearest";
 pub(super) const NO_TERRAIN: &str = "no_terrain";
 /// Key of a log header: ground without a tile counts as ground at sea level.
 pub(super) const FLAT_EARTH: &str = "flat_earth";
+
+/// Key of a log header: data sets of the land cover; absent without it.
+pub(super) const LAND_COVER: &str = "land_cover";
 
 /// Key of the digest of the geoid among the inputs of a log.
 pub(super) const GEOID_DIGEST: &str = "geoid_sha256";
@@ -65,6 +68,7 @@ pub(super) struct Sources {
     pub folder: Option<PathBuf>,
     pub cache: Option<PathBuf>,
     pub geoid: Option<PathBuf>,
+    pub land_cover: Option<PathBuf>,
     pub flat_earth: bool,
     pub posts: Posts,
     pub memory_mb: Option<u64>,
@@ -75,9 +79,17 @@ pub fn budget_bytes(memory_mb: Option<u64>) -> u64 {
     memory_mb.map_or_else(usual_budget_bytes, |mb| mb.saturating_mul(1_000_000))
 }
 
-/// Opens tiles and a geoid. Ground without a tile is unknown, or at sea level with `flat_earth`.
+/// Opens land cover, where a folder of it is named.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn cover(folder: Option<&Path>) -> Result<Option<LandCover>, Failure> {
+    folder.map(LandCover::open).transpose().map_err(Failure::input)
+}
+
+/// Opens tiles, a geoid and land cover. Ground without a tile is unknown, or at sea level with `flat_earth`.
 pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
-    let Sources { folder, cache, geoid, flat_earth, posts, memory_mb } = sources;
+    let Sources { folder, cache, geoid, land_cover, flat_earth, posts, memory_mb } = sources;
     let folders: Vec<_> = folder.iter().chain(&cache).cloned().collect();
     let stack =
         TerrainStack::open_folders(&folders, geoid.as_deref(), posts).map_err(Failure::input)?;
@@ -85,6 +97,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
         true => OffTiles::SeaLevel,
         false => OffTiles::Unknown,
     });
+    let stack = stack.with_cover(cover(land_cover.as_deref())?);
     let inputs = inputs_of(&stack, flat_earth);
     let stack = Arc::new(stack);
     Ok(OpenTerrain {
@@ -93,6 +106,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
         source: TerrainOptions {
             srtm_dir: absolute(folder),
             geoid: absolute(geoid),
+            land_cover: absolute(land_cover),
             flat_earth,
             terrain_cache: absolute(cache),
             posts: Some(posts),
@@ -115,6 +129,10 @@ pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, Str
         (false, true) => Some(("flat_msl_m", "0")),
         (false, false) => Some((NO_TERRAIN, "")),
     };
+    if let Some(cover) = stack.cover() {
+        let names: Vec<_> = cover.sources().iter().map(|source| source.name.as_str()).collect();
+        inputs.insert(LAND_COVER.to_owned(), names.join(", "));
+    }
     if stack.posts() == Posts::Nearest {
         inputs.insert(POSTS.to_owned(), NEAREST.to_owned());
     }
@@ -165,17 +183,29 @@ fn sha256(path: &Path) -> io::Result<String> {
     }
 }
 
-pub(super) fn flat(elevation_msl_m: f64) -> OpenTerrain {
+/// Flat ground. Land cover is read over that at sea level.
+pub(super) fn flat(
+    elevation_msl_m: f64,
+    land_cover: Option<PathBuf>,
+) -> Result<OpenTerrain, Failure> {
+    if land_cover.is_some() {
+        if elevation_msl_m == 0.0 {
+            return open(Sources { land_cover, flat_earth: true, ..Sources::default() });
+        }
+        return Err(Failure::Input(format!(
+            "invalid flat_msl_m: found {elevation_msl_m} with land cover, allowed 0, or tiles"
+        )));
+    }
     let terrain = Flat { elevation_msl_m };
     let inputs = BTreeMap::from([
         ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
         ("terrain".to_owned(), terrain.describe().name),
         (evaluation::INPUT.to_owned(), EVALUATION.to_string()),
     ]);
-    OpenTerrain {
+    Ok(OpenTerrain {
         terrain: Arc::new(terrain),
         stack: None,
         source: TerrainOptions::default(),
         inputs,
-    }
+    })
 }

@@ -8,10 +8,11 @@ use groundwave_http::Failure;
 use groundwave_model::terrain::Posts;
 use groundwave_scenario::limits::GROUND_MSL_M;
 use groundwave_sweep::{Plan, TerrainFiles};
+use groundwave_terrain::COVER_FILE;
 
 use super::open::{
-    FLAT_EARTH, GEOID_DIGEST, GEOID_FILE, NEAREST, NO_TERRAIN, NONE, POSTS, Sources, downloaded,
-    flat, open,
+    FLAT_EARTH, GEOID_DIGEST, GEOID_FILE, LAND_COVER, NEAREST, NO_TERRAIN, NONE, POSTS, Sources,
+    downloaded, flat, open,
 };
 use super::{OpenTerrain, TerrainOptions};
 
@@ -33,8 +34,13 @@ impl TerrainOptions {
             given.or_else(|| downloaded(GEOID_FILE))
         };
         let geoid = (!without_geoid).then(geoid).flatten();
+        let land_cover = match inputs.get(LAND_COVER) {
+            Some(names) => Some(self.land_cover_of(names, "log", None)?),
+            None => None,
+        };
         if inputs.contains_key(NO_TERRAIN) {
-            return open(Sources { geoid, memory_mb: self.memory_mb, ..Sources::default() });
+            let memory_mb = self.memory_mb;
+            return open(Sources { geoid, land_cover, memory_mb, ..Sources::default() });
         }
         let Some(flat_msl_m) = inputs.get("flat_msl_m") else {
             let flat_earth = self.flat_earth || inputs.contains_key(FLAT_EARTH);
@@ -44,6 +50,7 @@ impl TerrainOptions {
                 cache: self.cache(folder.is_some()),
                 folder: folder.or_else(|| downloaded("srtm")),
                 geoid,
+                land_cover,
                 flat_earth,
                 memory_mb: self.memory_mb,
                 posts: if is_nearest { Posts::Nearest } else { Posts::Interpolated },
@@ -52,11 +59,28 @@ impl TerrainOptions {
         let elevation_msl_m = flat_height_m(flat_msl_m, "log")?;
         // Flat ground with a geoid is always at 0 m.
         match geoid.filter(|_| elevation_msl_m == 0.0) {
-            Some(geoid) => {
-                open(Sources { geoid: Some(geoid), flat_earth: true, ..Sources::default() })
-            }
-            None => Ok(flat(elevation_msl_m)),
+            Some(geoid) => open(Sources {
+                geoid: Some(geoid),
+                land_cover,
+                flat_earth: true,
+                ..Sources::default()
+            }),
+            None => flat(elevation_msl_m, land_cover),
         }
+    }
+
+    /// Folder of the land cover that a document names: that of the options, else `noted`.
+    fn land_cover_of(
+        &self,
+        names: &str,
+        document: &str,
+        noted: Option<&PathBuf>,
+    ) -> Result<PathBuf, Failure> {
+        self.land_cover.clone().or_else(|| noted.cloned()).ok_or_else(|| {
+            Failure::Input(format!(
+                "the {document} has land cover ({names}); name its folder with --land-cover"
+            ))
+        })
     }
 
     /// The terrain a sweep was planned on, in the files it was `found` in unless options name
@@ -86,9 +110,22 @@ impl TerrainOptions {
         let identity = &plan.terrain;
         let mut options = self.clone();
         options.flat_earth |= identity.contains_key(FLAT_EARTH);
+        let names: Vec<_> =
+            identity.keys().filter_map(|name| name.strip_prefix(COVER_FILE)).collect();
+        options.land_cover = match names.is_empty() {
+            true => None,
+            false => Some(self.land_cover_of(
+                &names.join(", "),
+                "sweep plan",
+                files.land_cover.as_ref(),
+            )?),
+        };
+        let land_cover = options.land_cover.clone();
         let ground = match identity.get("flat_msl_m") {
-            Some(height) => flat(flat_height_m(height, "sweep plan")?),
-            None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
+            Some(height) => flat(flat_height_m(height, "sweep plan")?, land_cover)?,
+            None if identity.contains_key(NO_TERRAIN) => {
+                open(Sources { land_cover, ..Sources::default() })?
+            }
             None => {
                 options.terrain_cache = options.terrain_cache.or(files.cache.clone());
                 let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
@@ -117,7 +154,7 @@ fn flat_height_m(text: &str, document: &str) -> Result<f64, Failure> {
 pub fn replay_failure(error: ReplayError) -> Failure {
     match error {
         ReplayError::Files { .. } => Failure::Input(format!(
-            "{error}; name the terrain of the log with --srtm-dir and --geoid"
+            "{error}; name the terrain of the log with --srtm-dir, --geoid and --land-cover"
         )),
         error => Failure::input(error),
     }

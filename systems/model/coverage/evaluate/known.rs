@@ -64,7 +64,7 @@ impl Scratch {
         // The places that are known are not measured, so that nothing here changes them.
         any |= self.losses(site, terrain, parallel, &exact);
         if any {
-            self.budgets(site, count);
+            self.budgets(&site.transmitter, count);
         }
         let mut doubtful = [false; BATCH];
         for (place, cell) in cells.iter_mut().enumerate() {
@@ -78,7 +78,7 @@ impl Scratch {
                 self.flags[place] = Flags::NONE;
             }
             self.losses(site, terrain, parallel, &doubtful);
-            self.budgets(site, count);
+            self.budgets(&site.transmitter, count);
             for place in (0..count).filter(|place| doubtful[*place]) {
                 cells[place] = self.cell(site, place);
             }

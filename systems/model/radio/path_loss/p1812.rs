@@ -4,15 +4,16 @@ use groundwave_propagation::bullington;
 use groundwave_propagation::p1812::{
     Atmosphere, Path, Prepared, Zones, location_loss_db, location_sigma_db,
 };
-use groundwave_propagation::profile::PathProfile;
+use groundwave_propagation::profile::{PathClutter, PathProfile};
 
 use super::direction::settings;
 use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
 use crate::radio::warning::Warning;
+use crate::terrain::COVER_STEP_M;
 
-/// Maximum distance between points of a profile, m. The edge nearest a terminal decides the loss of clutter:
-/// with points farther apart than 30 m it would depend on the posts of the terrain, by 10 dB and more.
-const STEP_M: f64 = 30.0;
+/// Length of a path next to an end along which the stated surroundings of a station stand at least, m: its
+/// own plot and street, which land cover of 10 m and more may miss.
+const STATED_M: f64 = 100.0;
 
 /// Width of the area whose places are the locations, m: of the size of a post.
 const AREA_WIDTH_M: f64 = 100.0;
@@ -116,7 +117,7 @@ impl PathLossModel for PointToArea {
             location_db: location_loss_db(settings.location_percent, sigma_db)
                 .map_err(out_of_range)?,
             sigma_db,
-            clutter_agl_m: direction.clutter_agl_m.map(|height_m| height_m.unwrap_or(0.0)),
+            clutter_agl_m: direction.clutter_agl_m,
         }))
     }
 }
@@ -130,8 +131,8 @@ struct PreparedPointToArea {
     location_db: f64,
     /// Standard deviation over places, dB.
     sigma_db: f64,
-    /// Clutter on the two halves of paths without a source of it, m above ground.
-    clutter_agl_m: [f64; 2],
+    /// Clutter that is stated for the two ends, m above ground.
+    clutter_agl_m: [Option<f64>; 2],
 }
 
 impl PreparedPointToArea {
@@ -174,14 +175,18 @@ impl PreparedModel for PreparedPointToArea {
 }
 
 /// Heights of the ground, m above mean sea level, and of clutter on it, m above ground, at points at most
-/// [`STEP_M`] apart: ground between the points of `profile` lies on straight lines, clutter is that of the
-/// nearest point, or that of its half of the path where none is known. `None` for invalid clutter or fewer than
-/// two points.
-fn resampled(profile: &PathProfile<'_>, halves_agl_m: [f64; 2]) -> Option<(Vec<f64>, Vec<f64>)> {
+/// [`COVER_STEP_M`] apart: ground between the points of `profile` lies on straight lines, clutter is that of its
+/// nearest point. Clutter that is `stated` for an end stands on its half of the path where none is known, and
+/// along the first [`STATED_M`] at least. `None` for invalid clutter or fewer than two points.
+fn resampled(
+    profile: &PathProfile<'_>,
+    stated_agl_m: [Option<f64>; 2],
+) -> Option<(Vec<f64>, Vec<f64>)> {
     let clutter = profile.clutter().ok()?;
     let heights_m = profile.elevation_msl_m;
     let last = heights_m.len().checked_sub(1).filter(|last| *last > 0)?;
-    let intervals = ((profile.distance_m() / STEP_M).ceil() as usize).max(1);
+    let length_m = profile.distance_m();
+    let intervals = ((length_m / COVER_STEP_M).ceil() as usize).max(1);
     let mut ground_msl_m = Vec::with_capacity(intervals + 1);
     let mut clutter_agl_m = Vec::with_capacity(intervals + 1);
     for point in 0..=intervals {
@@ -189,24 +194,32 @@ fn resampled(profile: &PathProfile<'_>, halves_agl_m: [f64; 2]) -> Option<(Vec<f
         let before = (place as usize).min(last - 1);
         let share = place - before as f64;
         ground_msl_m.push(heights_m[before] + share * (heights_m[before + 1] - heights_m[before]));
-        let half_agl_m = halves_agl_m[usize::from(2 * point > intervals)];
-        let nearest = if share < 0.5 { before } else { before + 1 };
-        clutter_agl_m.push(match clutter {
-            None => half_agl_m,
-            Some(clutter) => match (clutter.height_agl_m, clutter.cover) {
-                (Some(heights_m), _) => heights_m[nearest],
-                (None, Some(cover)) => cover[nearest].height_agl_m(),
-                (None, None) => half_agl_m,
-            },
+        let stated_m = stated_agl_m[usize::from(2 * point > intervals)];
+        let own_m = clutter.and_then(|clutter| height_at(clutter, point as f64 / intervals as f64));
+        let from_end_m = length_m * point.min(intervals - point) as f64 / intervals as f64;
+        clutter_agl_m.push(match (own_m, stated_m) {
+            (Some(own_m), Some(stated_m)) if from_end_m <= STATED_M => own_m.max(stated_m),
+            (Some(own_m), _) => own_m,
+            (None, stated_m) => stated_m.unwrap_or(0.0),
         });
     }
     Some((ground_msl_m, clutter_agl_m))
 }
 
+/// Height of the clutter at a share of the path, m above ground; `None` where it is unknown.
+fn height_at(clutter: &PathClutter<'_>, share: f64) -> Option<f64> {
+    let nearest = |points: usize| (share * (points - 1) as f64).round() as usize;
+    match (clutter.height_agl_m, clutter.cover) {
+        (Some(heights_m), _) => Some(heights_m[nearest(heights_m.len())]).filter(|m| !m.is_nan()),
+        (None, Some(cover)) => Some(cover[nearest(cover.len())].height_agl_m()),
+        (None, None) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use groundwave_propagation::polarization::Polarization;
-    use groundwave_propagation::profile::{GroundCover, PathClutter};
+    use groundwave_propagation::profile::GroundCover;
 
     use super::super::Model;
     use super::*;
@@ -259,6 +272,27 @@ mod tests {
         assert_eq!(loss(&*prepared(None, 50.0), &covered), urban_db);
         assert_eq!(loss(&*prepared(Some(3.0), 50.0), &covered), urban_db);
         assert!(urban_db > open_db + 15.0, "{open_db} {urban_db}");
+        // Heights at points of their own, and those that nobody knows.
+        for (heights_m, model, expected_db) in [
+            ([15.0; 41], prepared(None, 50.0), urban_db),
+            ([f64::NAN; 41], prepared(Some(15.0), 50.0), urban_db),
+            ([f64::NAN; 41], prepared(None, 50.0), open_db),
+        ] {
+            let clutter = PathClutter { height_agl_m: Some(&heights_m), cover: None };
+            let covered = PathProfile { clutter: Some(&clutter), ..bare };
+            assert_eq!(loss(&*model, &covered), expected_db, "{heights_m:?}");
+        }
+    }
+
+    #[test]
+    fn stated_surroundings_stand_next_to_an_end_over_open_land_cover() {
+        let ground_msl_m = [0.0; 101];
+        let bare = PathProfile::bare(30.0, &ground_msl_m);
+        let clutter = PathClutter { height_agl_m: Some(&[0.0; 101]), cover: None };
+        let open = PathProfile { clutter: Some(&clutter), ..bare };
+        let loss = |stated_m| prepared(stated_m, 50.0).attenuation(&open).unwrap().total_db();
+        let (open_db, stated_db) = (loss(None), loss(Some(15.0)));
+        assert!(stated_db > open_db + 10.0, "{open_db} {stated_db}");
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn clutter_along_a_path_gives_attenuation_alone_and_in_a_batch() {
     let bare = PathProfile::bare(50.0, &elevation_msl_m);
     let categories = PathClutter { cover: Some(&cover), ..PathClutter::default() };
     let heights = PathClutter { height_agl_m: Some(&[1.0, 2.0, 3.0]), ..categories };
-    let short = PathClutter { cover: Some(&cover[1..]), ..categories };
+    let short = PathClutter { cover: Some(&cover[2..]), ..categories };
     let [categories, heights, short] = [&categories, &heights, &short]
         .map(|clutter| PathProfile { clutter: Some(clutter), ..bare });
     let model = clutter_sum(50.0);

@@ -31,7 +31,7 @@ fn check(
         worst_db = worst_db.max(difference_db(cell, &link));
         assert_eq!(
             cell.flags.intersects(Flags::FALLBACK_MODEL),
-            setup.environment.model == Model::Itm && link.model == Model::DeltaBullington
+            link.model != setup.environment.model
         );
         compared += 1;
     }
@@ -66,6 +66,37 @@ fn cells_are_links_far_away_and_around_the_poles() {
     ] {
         assert!(check("far", &setup(site, radius_m), &Rough, 16, 1) > 50);
     }
+}
+
+#[test]
+fn cells_among_land_cover_are_links_by_every_model() {
+    let at = point(46.5, 8.0);
+    let mut losses_db = Vec::new();
+    for model in Model::ALL {
+        for (surroundings, height_agl_m) in [
+            (Surroundings::Unknown, 3.0),
+            (Surroundings::Unknown, 12.0),
+            (Surroundings::Suburban, 3.0),
+        ] {
+            let mut request = setup(at, 6e3);
+            request.environment.model = *model;
+            request.receiver.surroundings = surroundings;
+            request.receiver.height_agl_m = height_agl_m;
+            let name = format!("{model} {surroundings:?} {height_agl_m}");
+            assert!(check(&name, &request, &Covered, 31, 1) > 400);
+            if *model == Model::P1812 && height_agl_m == 3.0 {
+                let [open, covered] = [&Rough as &dyn Terrain, &Covered].map(|terrain| {
+                    let grid = Grid::square(at, 6e3, 31).unwrap();
+                    let cells = coverage(&request.prepare(terrain).unwrap(), terrain, &grid);
+                    let cells = cells.iter().filter(|cell| !cell.flags.intersects(Flags::OUTSIDE));
+                    cells.map(|cell| cell.path_loss_db).sum::<f64>()
+                });
+                losses_db.push(covered - open);
+            }
+        }
+    }
+    // Land cover along paths reaches the cells, whether or not the receivers state their surroundings.
+    assert!(losses_db.iter().all(|db| *db > 1_000.0), "{losses_db:?}");
 }
 
 #[test]

@@ -1,0 +1,309 @@
+//! Land cover from GeoTIFF files: classes, and heights of trees and buildings.
+//!
+//! Rasters of classes give kind and height; heights of trees and buildings replace those of their classes. Each
+//! position has the nearest sample of the finest raster there.
+
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use groundwave_model::terrain::{Cover, CoverKind, CoverSource, Posts};
+use thiserror::Error;
+
+use super::about::About;
+use super::folder::{DirectoryError, Folders, is_raster};
+use super::raster::{Contents, Mosaic, Raster, RasterError, Reading, RecentBlocks, turned};
+use super::supplying::Supplying;
+use table::{Class, Values};
+
+pub use table::CLASSES_FILE;
+
+/// Name of a raster of land cover among the files of a terrain, before its own name.
+pub const COVER_FILE: &str = "land cover ";
+
+/// Range of the mean height of the buildings around a position that counts, m above ground.
+const BUILDINGS_M: [f32; 2] = [5.0, 20.0];
+
+/// Minimum height of a canopy, m above ground; below, the class counts.
+const CANOPY_MIN_M: f32 = 1.0;
+
+/// Cells of the candidates in a degree.
+const CELLS: f64 = 128.0;
+
+/// Reasons for refusing land cover.
+#[derive(Debug, Error)]
+pub enum CoverError {
+    /// The folder cannot be read.
+    #[error("land cover: {}: {}", .0.path.display(), .0.source)]
+    Directory(DirectoryError),
+    /// The table of classes cannot be used.
+    #[error("land cover: {}: {source}", path.display())]
+    Classes {
+        /// The table.
+        path: PathBuf,
+        /// Error of the operating system or of the parser.
+        source: std::io::Error,
+    },
+    /// A raster cannot be used.
+    #[error("land cover: {0}")]
+    Raster(RasterError),
+    /// The meaning of the samples of a raster is unknown.
+    #[error(
+        "land cover: unknown classes of {}: found a name of no known product, allowed ESA WorldCover, NLCD, CORINE \
+         (CLC), canopy heights, GHS-BUILT-H, or a table {CLASSES_FILE} beside it", path.display()
+    )]
+    Product {
+        /// The raster.
+        path: PathBuf,
+    },
+    /// Two folders below have a file of one name.
+    #[error("land cover: invalid file {}: found a second one of this name, allowed one", path.display())]
+    Name {
+        /// The second one.
+        path: PathBuf,
+    },
+    /// The folder holds no raster.
+    #[error("land cover: invalid folder {}: found no .tif file, allowed 1 or more", folder.display())]
+    Empty {
+        /// The folder.
+        folder: PathBuf,
+    },
+}
+
+/// Rasters of one kind, the finest first.
+#[derive(Debug, Default)]
+struct Layer {
+    mosaic: Mosaic,
+    /// Classes of each raster; empty where the samples are heights.
+    classes: Vec<BTreeMap<u16, Class>>,
+}
+
+/// Land cover of a folder.
+#[derive(Debug)]
+pub struct LandCover {
+    classes: Layer,
+    canopy: Layer,
+    buildings: Layer,
+    sources: Vec<CoverSource>,
+    folder: PathBuf,
+}
+
+/// A reader of one layer near one position after the other.
+#[derive(Default)]
+struct Near {
+    cell: Option<[i64; 2]>,
+    numbers: Vec<u32>,
+    blocks: RecentBlocks,
+}
+
+impl LandCover {
+    /// Opens a folder and those below it; reads no samples yet.
+    ///
+    /// # Errors
+    /// When the folder, its table of classes or one of its rasters cannot be used: what is left out would count
+    /// as ground without buildings and trees.
+    pub fn open(folder: &Path) -> Result<Self, CoverError> {
+        let contents = Folders::read(&[folder.to_owned()]).map_err(CoverError::Directory)?;
+        let mut files = contents.files;
+        files.retain(|file| is_raster(&file.name));
+        if files.is_empty() {
+            return Err(CoverError::Empty { folder: folder.to_owned() });
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        if let Some([_, second]) = files.array_windows().find(|[a, b]| a.name == b.name) {
+            return Err(CoverError::Name { path: second.path.clone() });
+        }
+        let (mut of_kind, mut sources) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
+        let mut classes = BTreeMap::new();
+        for file in files {
+            let beside = file.path.parent().unwrap_or(folder);
+            let own = table::of_folder(beside).map_err(|source| CoverError::Classes {
+                path: beside.join(CLASSES_FILE),
+                source,
+            })?;
+            let product = table::product(&file.name);
+            let (values, source) = match (own, product) {
+                (Some(own), _) => (
+                    Values::Classes(own),
+                    CoverSource { name: file.name.clone(), attribution: None },
+                ),
+                (None, Some(product)) => (
+                    product.values,
+                    CoverSource {
+                        name: product.name.to_owned(),
+                        attribution: product.attribution.map(str::to_owned),
+                    },
+                ),
+                (None, None) => return Err(CoverError::Product { path: file.path }),
+            };
+            if !sources.contains(&source) {
+                sources.push(source);
+            }
+            let about = About::of_file(&file.name);
+            let raster = Raster::open(file.path, file.name.clone(), 0, &about, Contents::Cover);
+            let raster = raster.map_err(CoverError::Raster)?;
+            let kind = match values {
+                Values::Classes(own) => {
+                    classes.insert(file.name, own);
+                    0
+                }
+                Values::CanopyHeights => 1,
+                Values::BuildingHeights => 2,
+            };
+            of_kind[kind].push(raster);
+        }
+        let [class_rasters, canopy, buildings] = of_kind.map(Mosaic::new);
+        let by_number = class_rasters.rasters().iter();
+        let of_raster = |raster: &Raster| classes.remove(&raster.name).unwrap_or_default();
+        Ok(Self {
+            classes: Layer { classes: by_number.map(of_raster).collect(), mosaic: class_rasters },
+            canopy: Layer { mosaic: canopy, classes: Vec::new() },
+            buildings: Layer { mosaic: buildings, classes: Vec::new() },
+            sources,
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Data sets, each once.
+    #[must_use]
+    pub fn sources(&self) -> &[CoverSource] {
+        &self.sources
+    }
+
+    fn rasters(&self) -> impl Iterator<Item = &Raster> {
+        let layers = [&self.classes, &self.canopy, &self.buildings];
+        layers.into_iter().flat_map(|layer| layer.mosaic.rasters())
+    }
+
+    /// Its files, by their names after [`COVER_FILE`].
+    #[must_use]
+    pub fn supplying(&self) -> Vec<Supplying> {
+        let file = |raster: &Raster| Supplying {
+            path: raster.path.clone(),
+            name: format!("{COVER_FILE}{}", raster.name),
+            about: About::of_file(&raster.name),
+            bounds_deg: raster.bounds_deg(),
+        };
+        self.rasters().map(file).collect()
+    }
+
+    /// SHA-256 digests of the files read so far, by their names after [`COVER_FILE`].
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let used = self.rasters().filter(|raster| raster.is_used());
+        used.map(|raster| (format!("{COVER_FILE}{}", raster.name), raster.digest().to_owned()))
+            .collect()
+    }
+
+    /// SHA-256 digest of a file, by its name after [`COVER_FILE`], read or not.
+    #[must_use]
+    pub fn file_digest(&self, name: &str) -> Option<String> {
+        let name = name.strip_prefix(COVER_FILE)?;
+        let raster = self.rasters().find(|raster| raster.name == name)?;
+        Some(raster.digest().to_owned())
+    }
+
+    /// `true` if a raster reaches a position, deg.
+    #[must_use]
+    pub fn reaches(&self, lat_deg: f64, lon_deg: f64) -> bool {
+        self.rasters().any(|raster| {
+            let [south, west, north, east] = raster.bounds_deg();
+            (south..=north).contains(&lat_deg) && (west..=east).contains(&lon_deg)
+        })
+    }
+
+    /// Decodes every file once.
+    ///
+    /// # Errors
+    /// The first that cannot be decoded.
+    pub fn check(&self) -> Result<(), RasterError> {
+        self.rasters().try_for_each(Raster::check)
+    }
+
+    /// The first file that could not be decoded when it was used.
+    #[must_use]
+    pub fn fault(&self) -> Option<&RasterError> {
+        self.rasters().find_map(Raster::fault)
+    }
+
+    /// Fills `cover[i]` with the land cover at `lat_deg[i]`, `lon_deg[i]`, heights times `share`, [0, 1].
+    pub(super) fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], share: f32, cover: &mut [Cover]) {
+        let mut near = [Near::default(), Near::default(), Near::default()];
+        for ((cover, lat_deg), lon_deg) in cover.iter_mut().zip(lat_deg).zip(lon_deg) {
+            let at = [*lat_deg, turned(*lon_deg)];
+            *cover = self.at(&mut near, at);
+            cover.height_agl_m *= share;
+        }
+    }
+
+    fn at(&self, [classes, canopy, buildings]: &mut [Near; 3], at: [f64; 2]) -> Cover {
+        let class = self.classes.value(classes, at).map(|(raster, value)| {
+            let class = self.classes.classes[raster as usize].get(&(value as u16));
+            class.copied().unwrap_or(UNKNOWN)
+        });
+        let height_m = |layer: &Layer, near: &mut Near| layer.value(near, at).map(|(_, m)| m);
+        let class = match class {
+            Some(class) => class,
+            // Heights alone tell woods and houses from open ground.
+            None => match (height_m(&self.canopy, canopy), height_m(&self.buildings, buildings)) {
+                (None, None) => UNKNOWN,
+                (_, Some(m)) if m > 0.0 => Class { kind: CoverKind::Suburban, height_agl_m: m },
+                (Some(m), _) if m >= CANOPY_TREES_M => {
+                    Class { kind: CoverKind::Forest, height_agl_m: m }
+                }
+                _ => Class { kind: CoverKind::Open, height_agl_m: 0.0 },
+            },
+        };
+        let height_agl_m = match class.kind {
+            CoverKind::Forest => height_m(&self.canopy, canopy).filter(|m| *m >= CANOPY_MIN_M),
+            CoverKind::Suburban | CoverKind::Urban | CoverKind::DenseUrban => {
+                let own = height_m(&self.buildings, buildings).filter(|m| *m > 0.0);
+                own.map(|m| m.clamp(BUILDINGS_M[0], BUILDINGS_M[1]))
+            }
+            CoverKind::Unknown | CoverKind::Open => None,
+        };
+        let height_agl_m = height_agl_m.unwrap_or(class.height_agl_m).clamp(0.0, 1_000.0);
+        Cover { kind: class.kind, height_agl_m }
+    }
+}
+
+const UNKNOWN: Class = Class { kind: CoverKind::Unknown, height_agl_m: 0.0 };
+
+/// Minimum height of a canopy that is a wood, m above ground (FAO, Global Forest Resources Assessment: 5 m).
+const CANOPY_TREES_M: f32 = 5.0;
+
+impl Layer {
+    /// Number of the finest raster at a position, deg, and its sample there.
+    fn value(&self, near: &mut Near, at: [f64; 2]) -> Option<(u32, f32)> {
+        if self.mosaic.rasters().is_empty() {
+            return None;
+        }
+        let cell = at.map(|deg| (deg * CELLS).floor() as i64);
+        if near.cell != Some(cell) {
+            near.cell = Some(cell);
+            let [south, west] = cell.map(|cell| cell as f64 / CELLS);
+            let area = [south, west, south + 1.0 / CELLS, west + 1.0 / CELLS];
+            self.mosaic.within(area, &mut near.numbers);
+        }
+        for &number in &near.numbers {
+            let blocks = &mut near.blocks;
+            let reading = self.mosaic.read(blocks, number, at, Posts::Nearest, |_, _| None);
+            if let Reading::Height(value, _) = reading {
+                self.mosaic.raster(number).is_used.store(true, Ordering::Relaxed);
+                return Some((number, value as f32));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

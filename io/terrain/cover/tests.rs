@@ -1,0 +1,179 @@
+use std::fs;
+
+use groundwave_model::terrain::{GeoPoint, Terrain, sample_profile};
+
+use super::*;
+use crate::{OffTiles, TerrainStack};
+
+/// A GeoTIFF file of bytes in one strip, EPSG:4326, rows from the north.
+fn geotiff([west, north]: [f64; 2], step_deg: f64, rows: &[Vec<u8>]) -> Vec<u8> {
+    let (height, width) = (rows.len() as u32, rows[0].len() as u32);
+    let doubles = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
+    let shorts = |values: &[u16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
+    let keys = [1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326];
+    let extra = [
+        (33_550, 12, doubles(&[step_deg, step_deg, 0.0])),
+        (33_922, 12, doubles(&[0.0, 0.0, 0.0, west, north, 0.0])),
+        (34_735, 3, shorts(&keys)),
+    ];
+    let size = |kind: u16| if kind == 12 { 8 } else { 2 };
+    let short_tags = [
+        (256_u16, 4_u16, width),
+        (257, 4, height),
+        (258, 3, 8),
+        (259, 3, 1),
+        (262, 3, 1),
+        (273, 4, 0),
+        (277, 3, 1),
+        (278, 4, height),
+        (279, 4, width * height),
+    ];
+    let count = short_tags.len() + extra.len();
+    let mut place = 8 + 2 + 12 * count + 4;
+    let (mut directory, mut values) = (Vec::new(), Vec::new());
+    let data = place + extra.iter().map(|(_, _, bytes)| bytes.len()).sum::<usize>();
+    for (tag, kind, value) in short_tags {
+        let value = if tag == 273 { data as u32 } else { value };
+        directory.extend(tag.to_le_bytes());
+        directory.extend(kind.to_le_bytes());
+        directory.extend(1_u32.to_le_bytes());
+        directory.extend(value.to_le_bytes());
+    }
+    for (tag, kind, bytes) in extra {
+        directory.extend(u16::to_le_bytes(tag));
+        directory.extend(u16::to_le_bytes(kind));
+        directory.extend(((bytes.len() / size(kind)) as u32).to_le_bytes());
+        directory.extend((place as u32).to_le_bytes());
+        place += bytes.len();
+        values.extend(bytes);
+    }
+    let mut file = b"II*\0\x08\0\0\0".to_vec();
+    file.extend((count as u16).to_le_bytes());
+    file.extend(directory);
+    file.extend(0_u32.to_le_bytes());
+    file.extend(values);
+    file.extend(rows.iter().flatten());
+    file
+}
+
+/// 40 by 40 cells of 0.001 degrees from 57.04 N 11 E: trees in the west, buildings in the east, water in the
+/// southernmost row, class 99 in the northernmost.
+fn classes() -> Vec<u8> {
+    let row = |row: usize| match row {
+        0 => vec![99; 40],
+        39 => vec![80; 40],
+        _ => (0..40).map(|column| if column < 20 { 10 } else { 50 }).collect(),
+    };
+    geotiff([11.0, 57.04], 0.001, &(0..40).map(row).collect::<Vec<_>>())
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn with(files: &[(&str, Vec<u8>)]) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        for (name, bytes) in files {
+            fs::write(folder.0.path().join(name), bytes).unwrap();
+        }
+        folder
+    }
+
+    fn open(&self) -> Result<LandCover, CoverError> {
+        LandCover::open(self.0.path())
+    }
+}
+
+const WORLD_COVER: &str = "ESA_WorldCover_10m_2021_v200_N57E009_Map.tif";
+
+fn cover(of: &LandCover, lat_deg: f64, lon_deg: f64) -> Cover {
+    let mut cover = [Cover::default()];
+    of.sample(&[lat_deg], &[lon_deg], 1.0, &mut cover);
+    cover[0]
+}
+
+#[test]
+fn classes_have_kinds_and_heights_and_unknown_ones_none() {
+    let folder = Folder::with(&[(WORLD_COVER, classes())]);
+    let own = folder.open().unwrap();
+    let of = |kind, height_agl_m| Cover { kind, height_agl_m };
+    assert_eq!(own.files(), BTreeMap::new());
+    assert_eq!(cover(&own, 57.02, 11.005), of(CoverKind::Forest, 12.0));
+    assert_eq!(cover(&own, 57.02, 371.035), of(CoverKind::Suburban, 10.0));
+    assert_eq!(cover(&own, 57.000_5, 11.005), of(CoverKind::Open, 0.0));
+    assert_eq!(cover(&own, 57.039_5, 11.005), Cover::default());
+    assert_eq!(cover(&own, 57.2, 11.005), Cover::default());
+    let name = format!("land cover {WORLD_COVER}");
+    assert_eq!(own.files().into_keys().collect::<Vec<_>>(), [name.clone()]);
+    assert_eq!(own.file_digest(&name), own.files().remove(&name));
+    let attribution = own.sources()[0].attribution.as_deref().unwrap();
+    assert!(attribution.contains("ESA WorldCover"), "{attribution}");
+}
+
+#[test]
+fn heights_of_trees_and_buildings_replace_those_of_their_classes() {
+    let heights = |height_m: u8| geotiff([11.0, 57.04], 0.002, &vec![vec![height_m; 20]; 20]);
+    let canopy = "ETH_GlobalCanopyHeight_10m_2020_N57E009_Map.tif";
+    let built = "GHS_BUILT_H_ANBH_E2018_GLOBE_R2023A_4326_3ss_V1_0_R3_C19.tif";
+    let files = [(WORLD_COVER, classes()), (canopy, heights(23)), (built, heights(30))];
+    let folder = Folder::with(&files);
+    let own = folder.open().unwrap();
+    let height_m = |lat, lon| cover(&own, lat, lon).height_agl_m;
+    // The mean of a district of towers is not that of its streets.
+    assert_eq!([height_m(57.02, 11.005), height_m(57.02, 11.035)], [23.0, 20.0]);
+    assert_eq!(height_m(57.000_5, 11.005), 0.0);
+    let folder = Folder::with(&files[1..2]);
+    let own = folder.open().unwrap();
+    let at = cover(&own, 57.02, 11.035);
+    assert_eq!((at.kind, at.height_agl_m), (CoverKind::Forest, 23.0));
+}
+
+#[test]
+fn table_beside_a_raster_counts_before_its_name() {
+    let table = b"[classes]\n10 = { surroundings = 'forest', height_m = 25 }\n50 = { surroundings = 'urban' }";
+    let files = [("town.tif", classes()), (CLASSES_FILE, table.to_vec())];
+    let folder = Folder::with(&files);
+    let own = folder.open().unwrap();
+    let (trees, town) = (cover(&own, 57.02, 11.005), cover(&own, 57.02, 11.035));
+    assert_eq!((trees.height_agl_m, town.kind), (25.0, CoverKind::Urban));
+    assert_eq!(cover(&own, 57.000_5, 11.005).kind, CoverKind::Unknown);
+}
+
+#[test]
+fn folder_that_cannot_be_used_gives_an_error_that_names_it() {
+    let refused = |files: &[(&str, Vec<u8>)]| Folder::with(files).open().unwrap_err().to_string();
+    for (files, part) in [
+        (vec![], "found no .tif file"),
+        (vec![("town.tif", classes())], "unknown classes of"),
+        (vec![(WORLD_COVER, b"II*\0".to_vec())], WORLD_COVER),
+        (vec![(WORLD_COVER, classes()), (CLASSES_FILE, b"[classes".to_vec())], CLASSES_FILE),
+    ] {
+        let error = refused(&files);
+        assert!(error.contains(part) && error.starts_with("land cover: "), "{part}: {error}");
+    }
+    let error = LandCover::open(Path::new("/nowhere/at/all")).unwrap_err().to_string();
+    assert!(error.contains("/nowhere/at/all"), "{error}");
+}
+
+#[test]
+fn profiles_have_land_cover_at_thirty_metres_and_half_of_it_over_a_surface() {
+    let folder = Folder::with(&[(WORLD_COVER, classes())]);
+    let ends =
+        [(57.02, 11.005), (57.02, 11.035)].map(|(lat, lon)| GeoPoint::new(lat, lon).unwrap());
+    let flat = TerrainStack::default().off_tiles(OffTiles::SeaLevel);
+    let flat = flat.with_cover(Some(folder.open().unwrap()));
+    let profile = sample_profile(&flat, ends[0], ends[1], 32);
+    let step_m = profile.distance_m / (profile.clutter_agl_m.len() - 1) as f64;
+    assert!(step_m <= 30.0 && step_m > 25.0, "{step_m}");
+    assert_eq!(profile.cover, [CoverKind::Forest, CoverKind::Suburban]);
+    let count = |height_m| profile.clutter_agl_m.iter().filter(|own| **own == height_m).count();
+    assert_eq!(count(12.0) + count(10.0), profile.clutter_agl_m.len());
+    assert!(count(12.0).abs_diff(count(10.0)) <= 1);
+    assert_eq!(flat.describe().attributions().len(), 1);
+    let tiles = tempfile::tempdir().unwrap();
+    fs::write(tiles.path().join("N57E011.hgt"), vec![0; 1201 * 1201 * 2]).unwrap();
+    let surface = TerrainStack::open(Some(tiles.path()), None).unwrap();
+    let surface = surface.with_cover(Some(folder.open().unwrap()));
+    let halved = sample_profile(&surface, ends[0], ends[1], 32);
+    let halves = profile.clutter_agl_m.iter().map(|height_m| height_m / 2.0);
+    assert_eq!(halved.clutter_agl_m, halves.collect::<Vec<_>>());
+}
