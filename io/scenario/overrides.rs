@@ -86,7 +86,7 @@ impl FromStr for Override {
 /// The text of a scenario with values set.
 ///
 /// # Errors
-/// When the text is no TOML, or a key names an item that is not there.
+/// When the text cannot be parsed as TOML, or a key names an item that is not there.
 pub fn apply(text: &str, overrides: &[Override]) -> Result<String, String> {
     let mut document: Table = toml::from_str(text).map_err(|error| error.to_string())?;
     for own in overrides {

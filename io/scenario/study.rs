@@ -90,7 +90,8 @@ pub(super) fn study(file: Option<&StudyFile>, report: &mut Report) -> Option<Stu
         }
         let mut overrides = Vec::new();
         for value in values {
-            let own = toml_value(value).ok_or_else(|| format!("{value} is no value of TOML"));
+            let own = toml_value(value)
+                .ok_or_else(|| format!("invalid value: found {value}, allowed values of TOML"));
             match own.and_then(|value| Override::new(key, &value)) {
                 Ok(own) => overrides.push(own),
                 Err(what) => report.at(&at, what, "keys of the scenario with numbers or text"),

@@ -15,6 +15,7 @@ mod gis;
 mod ground;
 mod impair;
 mod kill;
+mod land_cover;
 mod manual;
 mod measured;
 mod outline;

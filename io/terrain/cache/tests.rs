@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use groundwave_model::terrain::TileId;
 
+use super::super::cover::LandCover;
+use super::super::cover::fixture::geotiff;
 use super::*;
 
 mod tls;
@@ -158,6 +160,32 @@ impl Place {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| !name.ends_with(".tif")).collect()
     }
+}
+
+#[test]
+fn land_cover_is_fetched_in_tiles_of_three_degrees_and_others_are_refused() {
+    let row = (0..60).map(|column| if column < 30 { 10 } else { 50 }).collect();
+    let raster = geotiff([9.0, 60.0], 0.05, &vec![row; 60]);
+    let (server, place) = (Server::of(raster.clone()), Place::new());
+    let squares = [[57, 11], [59, 9], [60, 9]].map(|[lat, lon]| TileId::new(lat, lon).unwrap());
+    let tiles = place.cache().wanted(&LAND_COVER, &squares).unwrap();
+    assert_eq!(tiles, [TileId::new(57, 9).unwrap(), TileId::new(60, 9).unwrap()]);
+    let fetch = |tile| place.cache().fetch(&client(), &LAND_COVER, &server.address, tile, |_| {});
+    fetch(tiles[0]).unwrap();
+    let request = server.offer.lock().unwrap().requests[0].clone();
+    let name = "ESA_WorldCover_10m_2021_v200_N57E009_Map.tif";
+    assert!(request.starts_with(&format!("GET /v200/2021/map/{name} HTTP/1.1")), "{request}");
+    let cover = LandCover::open(place.cache().folder()).unwrap();
+    assert!(cover.reaches(57.5, 11.5) && !cover.reaches(61.0, 10.0));
+    let missing = place.cache().wanted(&LAND_COVER, &squares).unwrap();
+    assert_eq!(missing, tiles[1..]);
+    // The same bytes lie outside the next tile.
+    let error = fetch(tiles[1]).unwrap_err().to_string();
+    assert!(error.contains("invalid land cover of N60E009"), "{error}");
+    server.change(|offer| offer.body = raster[..raster.len() / 2].to_vec());
+    let error = fetch(tiles[1]).unwrap_err().to_string();
+    assert!(error.contains("map"), "{error}");
+    assert_eq!(place.cache().index().unwrap().files.len(), 1);
 }
 
 #[test]

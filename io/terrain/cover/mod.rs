@@ -14,7 +14,9 @@ use thiserror::Error;
 
 use super::about::About;
 use super::folder::{DirectoryError, Folders, is_raster};
-use super::raster::{Contents, Mosaic, Raster, RasterError, Reading, RecentBlocks, turned};
+use super::raster::{
+    Contents, Mosaic, Raster, RasterError, Reading, RecentBlocks, file_digest, turned,
+};
 use super::supplying::Supplying;
 use table::{Class, Values};
 
@@ -80,12 +82,30 @@ struct Layer {
     classes: Vec<BTreeMap<u16, Class>>,
 }
 
+/// Table of classes beside a raster.
+#[derive(Debug)]
+struct OwnTable {
+    /// Name of the raster.
+    raster: String,
+    path: PathBuf,
+    /// SHA-256 digest.
+    digest: String,
+}
+
+impl OwnTable {
+    /// Name among the files of a terrain.
+    fn name(&self) -> String {
+        format!("{COVER_FILE}{} ({CLASSES_FILE})", self.raster)
+    }
+}
+
 /// Land cover of a folder.
 #[derive(Debug)]
 pub struct LandCover {
     classes: Layer,
     canopy: Layer,
     buildings: Layer,
+    tables: Vec<OwnTable>,
     sources: Vec<CoverSource>,
     folder: PathBuf,
 }
@@ -116,13 +136,15 @@ impl LandCover {
             return Err(CoverError::Name { path: second.path.clone() });
         }
         let (mut of_kind, mut sources) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
-        let mut classes = BTreeMap::new();
+        let (mut classes, mut tables) = (BTreeMap::new(), Vec::new());
         for file in files {
-            let beside = file.path.parent().unwrap_or(folder);
-            let own = table::of_folder(beside).map_err(|source| CoverError::Classes {
-                path: beside.join(CLASSES_FILE),
-                source,
-            })?;
+            let path = file.path.parent().unwrap_or(folder).join(CLASSES_FILE);
+            let invalid = |source| CoverError::Classes { path: path.clone(), source };
+            let own = table::read(&path).map_err(invalid)?;
+            if own.is_some() {
+                let digest = file_digest(&path).map_err(invalid)?;
+                tables.push(OwnTable { raster: file.name.clone(), path: path.clone(), digest });
+            }
             let product = table::product(&file.name);
             let (values, source) = match (own, product) {
                 (Some(own), _) => (
@@ -161,6 +183,7 @@ impl LandCover {
             classes: Layer { classes: by_number.map(of_raster).collect(), mosaic: class_rasters },
             canopy: Layer { mosaic: canopy, classes: Vec::new() },
             buildings: Layer { mosaic: buildings, classes: Vec::new() },
+            tables,
             sources,
             folder: folder.to_owned(),
         })
@@ -183,7 +206,7 @@ impl LandCover {
         layers.into_iter().flat_map(|layer| layer.mosaic.rasters())
     }
 
-    /// Its files, by their names after [`COVER_FILE`].
+    /// Its rasters and tables, by their names after [`COVER_FILE`].
     #[must_use]
     pub fn supplying(&self) -> Vec<Supplying> {
         let file = |raster: &Raster| Supplying {
@@ -192,20 +215,32 @@ impl LandCover {
             about: About::of_file(&raster.name),
             bounds_deg: raster.bounds_deg(),
         };
-        self.rasters().map(file).collect()
+        let table = |table: &OwnTable| {
+            let raster = self.rasters().find(|raster| raster.name == table.raster)?;
+            let (path, name) = (table.path.clone(), table.name());
+            Some(Supplying { path, name, ..file(raster) })
+        };
+        self.rasters().map(file).chain(self.tables.iter().filter_map(table)).collect()
     }
 
     /// SHA-256 digests of the files read so far, by their names after [`COVER_FILE`].
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, String> {
-        let used = self.rasters().filter(|raster| raster.is_used());
-        used.map(|raster| (format!("{COVER_FILE}{}", raster.name), raster.digest().to_owned()))
-            .collect()
+        let mut files = BTreeMap::new();
+        for raster in self.rasters().filter(|raster| raster.is_used()) {
+            files.insert(format!("{COVER_FILE}{}", raster.name), raster.digest().to_owned());
+            let table = self.tables.iter().find(|table| table.raster == raster.name);
+            files.extend(table.map(|table| (table.name(), table.digest.clone())));
+        }
+        files
     }
 
     /// SHA-256 digest of a file, by its name after [`COVER_FILE`], read or not.
     #[must_use]
     pub fn file_digest(&self, name: &str) -> Option<String> {
+        if let Some(table) = self.tables.iter().find(|table| table.name() == name) {
+            return Some(table.digest.clone());
+        }
         let name = name.strip_prefix(COVER_FILE)?;
         let raster = self.rasters().find(|raster| raster.name == name)?;
         Some(raster.digest().to_owned())
@@ -305,5 +340,7 @@ impl Layer {
     }
 }
 
+#[cfg(test)]
+pub(super) mod fixture;
 #[cfg(test)]
 mod tests;

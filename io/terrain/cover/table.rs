@@ -141,13 +141,12 @@ struct Table {
     classes: BTreeMap<String, Row>,
 }
 
-/// The classes of a folder, if it has a table of its own.
+/// The classes of a table, if it is there.
 ///
 /// # Errors
 /// When the table cannot be read or is invalid.
-pub(super) fn of_folder(folder: &Path) -> io::Result<Option<BTreeMap<u16, Class>>> {
-    let path = folder.join(CLASSES_FILE);
-    match fs::metadata(&path) {
+pub(super) fn read(path: &Path) -> io::Result<Option<BTreeMap<u16, Class>>> {
+    match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
         Ok(facts) if facts.len() > TABLE_BYTES_MAX => {
@@ -158,7 +157,7 @@ pub(super) fn of_folder(folder: &Path) -> io::Result<Option<BTreeMap<u16, Class>
     }
     let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
     let table: Table =
-        toml::from_str(&fs::read_to_string(&path)?).map_err(|error| invalid(error.to_string()))?;
+        toml::from_str(&fs::read_to_string(path)?).map_err(|error| invalid(error.to_string()))?;
     if table.classes.is_empty() {
         return Err(invalid("invalid classes: found none, allowed 1 or more".to_owned()));
     }
@@ -229,10 +228,11 @@ mod tests {
     #[test]
     fn table_of_a_folder_has_classes_or_an_error_that_names_them() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(of_folder(folder.path()).unwrap(), None);
+        let path = folder.path().join(CLASSES_FILE);
+        assert_eq!(read(&path).unwrap(), None);
         let read = |text: &str| {
-            fs::write(folder.path().join(CLASSES_FILE), text).unwrap();
-            of_folder(folder.path()).map_err(|error| error.to_string())
+            fs::write(&path, text).unwrap();
+            read(&path).map_err(|error| error.to_string())
         };
         let classes = read(
             "[classes]\n1 = { surroundings = 'forest', height_m = 21 }\n2 = { surroundings = 'open' }",

@@ -10,8 +10,8 @@ use tiff_reader::{TiffError, TiffFile, TiffSample};
 
 use super::super::heights::{VOIDS, is_height};
 use super::super::spikes::{Spikes, minimum_m};
+use super::contents::Contents;
 use super::error::RasterError;
-use super::file::Contents;
 use super::header::{Header, Samples};
 use super::open::open;
 

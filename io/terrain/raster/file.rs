@@ -15,6 +15,7 @@ use super::super::heights::{HIGHEST_M, LOWEST_M};
 use super::super::sea::{DOUBTFUL_M, surface_m};
 use super::super::spikes::minimum_m;
 use super::blocks::{self, Block, Filtered};
+use super::contents::Contents;
 use super::error::RasterError;
 use super::grid::turned;
 use super::header::Header;
@@ -22,15 +23,6 @@ use super::open::open;
 
 /// Spacing of posts of 5 m, arc-seconds, with room for rounded figures.
 const FINE_POSTS_ARCSEC: f64 = 0.17;
-
-/// Meaning of the samples of a raster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Contents {
-    /// Heights of the ground, whose doubts are logged.
-    Ground,
-    /// Classes of land cover, or heights of trees and buildings: neighbours may differ by any number.
-    Cover,
-}
 
 /// GeoTIFF file of heights or land cover.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 
 mod band;
 mod blocks;
+mod contents;
 mod crs;
 mod error;
 mod file;
@@ -16,7 +17,8 @@ mod mosaic;
 mod open;
 mod vertical;
 
+pub(super) use contents::Contents;
 pub use error::RasterError;
-pub(super) use file::{Contents, Raster, file_digest};
+pub(super) use file::{Raster, file_digest};
 pub(super) use grid::turned;
 pub(super) use mosaic::{Mosaic, Reading, RecentBlocks};
