@@ -52,7 +52,8 @@ impl Study {
         for values in &self.vary {
             let longer = |before: &Vec<Override>| {
                 let before = before.clone();
-                let with = move |value: &Override| [&before[..], &[value.clone()]].concat();
+                let with =
+                    move |value: &Override| [&before[..], std::slice::from_ref(value)].concat();
                 values.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(longer).collect();

@@ -53,7 +53,7 @@ fn classes_have_kinds_and_heights_and_unknown_ones_none() {
     assert_eq!(cover(&own, 57.039_5, 11.005), Cover::default());
     assert_eq!(cover(&own, 57.2, 11.005), Cover::default());
     let name = format!("land cover {WORLD_COVER}");
-    assert_eq!(own.files().into_keys().collect::<Vec<_>>(), [name.clone()]);
+    assert!(own.files().contains_key(&name) && own.files().len() == 1);
     assert_eq!(own.file_digest(&name), own.files().remove(&name));
     let attribution = own.sources()[0].attribution.as_deref().unwrap();
     assert!(attribution.contains("ESA WorldCover"), "{attribution}");

@@ -77,11 +77,11 @@ impl Assumptions {
     /// left out where each end states its surroundings or has land cover.
     #[must_use]
     pub fn over(self, stations: [&Station; 2], profile: &Profile) -> Self {
-        let ends = stations.into_iter().zip(profile.cover);
+        let mut ends = stations.into_iter().zip(profile.cover);
         let is_known = |(station, cover): (&Station, CoverKind)| {
             !station.surroundings.is_unknown() || cover != CoverKind::Unknown
         };
-        self.with_clutter(ends.map(is_known).all(|is_known| is_known))
+        self.with_clutter(ends.all(is_known))
     }
 
     /// The same; clutter is not left out if `is_known`.

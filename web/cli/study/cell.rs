@@ -20,8 +20,6 @@ use super::measures::{COUNT, MEASURES, Sums};
 pub struct Cell {
     /// Place among all cells, from 0.
     pub number: usize,
-    /// Place of its combination of values, from 0.
-    pub combination: usize,
     /// Values of this cell.
     pub overrides: Vec<Override>,
     /// Seed of the run.

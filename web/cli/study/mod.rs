@@ -111,10 +111,8 @@ impl Study {
                 Ok(None) => cell.run(&self.scenario, folder, &self.ground, &grounds).map(|_| ()),
                 Err(failure) => Err(failure),
             };
-            if let Err(own) = outcome {
-                if let Ok(mut failure) = failure.lock() {
-                    failure.get_or_insert((cell.number, own));
-                }
+            if let (Err(own), Ok(mut failure)) = (outcome, failure.lock()) {
+                failure.get_or_insert((cell.number, own));
             }
             progress.inc(1);
         });
@@ -187,12 +185,14 @@ impl Study {
 
 /// All runs: the seeds of a combination follow each other.
 fn cells(plan: &Plan, seed: u64) -> Vec<Cell> {
-    let combinations = plan.combinations().into_iter().enumerate();
-    let runs = combinations.flat_map(|(combination, overrides)| {
-        (0..plan.seeds).map(move |run| (combination, overrides.clone(), run))
-    });
-    let cell = |(number, (combination, overrides, run)): (usize, (usize, Vec<Override>, u32))| {
-        Cell { number, combination, overrides, seed: seed.wrapping_add(u64::from(run)) }
+    let combinations = plan.combinations();
+    let runs = combinations
+        .iter()
+        .flat_map(|overrides| (0..plan.seeds).map(move |run| (overrides.clone(), u64::from(run))));
+    let cell = |(number, (overrides, run)): (usize, (Vec<Override>, u64))| Cell {
+        number,
+        overrides,
+        seed: seed.wrapping_add(run),
     };
     runs.enumerate().map(cell).collect()
 }

@@ -52,7 +52,11 @@ pub fn write(
             .collect(),
     };
     let panels: Vec<_> = (0..COUNT).map(panel).collect();
-    let title = format!("{} runs, means with 95 % intervals", cells.len());
+    let by: Vec<_> = keys.iter().map(|key| last(key)).collect();
+    let title = match by.is_empty() {
+        true => format!("{} runs: means with 95 % intervals", cells.len()),
+        false => format!("{} runs: means with 95 % intervals, by {}", cells.len(), by.join(" · ")),
+    };
     let picture = StudyPicture { title: &title, labels: &labels, panels: &panels };
     write_whole(&folder.join("summary.svg"), study_svg(&picture).as_bytes())?;
     let refused: usize = outcomes.iter().map(|outcome| outcome.refused).sum();
@@ -144,20 +148,21 @@ fn summary(keys: &[&str], combinations: &[Combination]) -> String {
     out
 }
 
-/// Values of a combination, by the last parts of their keys.
+/// Values of a combination, in the order of the keys.
 fn label(own: &Combination) -> String {
-    let value =
-        |[key, value]: &[String; 2]| format!("{}={value}", key.rsplit('.').next().unwrap_or(key));
-    let values: Vec<_> = own.values.iter().map(value).collect();
-    if values.is_empty() { "all".to_owned() } else { values.join(" ") }
+    let values: Vec<_> = own.values.iter().map(|[_, value]| value.as_str()).collect();
+    if values.is_empty() { "all".to_owned() } else { values.join(" · ") }
+}
+
+/// The last part of a key, which mostly says enough.
+fn last(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
 }
 
 fn text(folder: &Path, combinations: &[Combination]) -> String {
-    // Of keys the last part, which mostly says enough.
     let keys = combinations.first().map_or(&[][..], |own| &own.values);
-    let last = |[key, _]: &[String; 2]| key.rsplit('.').next().unwrap_or(key).to_owned();
-    let keys: Vec<String> = keys.iter().map(last).collect();
-    let mut heads: Vec<_> = keys.iter().map(|key| (key.as_str(), Align::Right)).collect();
+    let keys: Vec<&str> = keys.iter().map(|[key, _]| last(key)).collect();
+    let mut heads: Vec<_> = keys.iter().map(|key| (*key, Align::Right)).collect();
     heads.extend(MEASURES.iter().map(|(name, _)| (*name, Align::Right)));
     let mut table = Table::new(&heads);
     for own in combinations {

@@ -4,9 +4,11 @@ use std::io::{Read, Seek};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
+use groundwave_engine::Pacer;
+use groundwave_files::wall::MachineClock;
 use groundwave_http::Failure;
 use groundwave_scenario::Scenario;
 use groundwave_setup::simulation::load;
@@ -220,10 +222,11 @@ fn detach(
 /// The testbed when each link direction has been read back or has failed, or after [`REPORT_TIMEOUT`]: the
 /// controller reports what it has set up with its next tick.
 fn show_reported(state: &State) -> Result<Testbed, Failure> {
-    let start = Instant::now();
+    let mut clock = MachineClock::start();
     loop {
         let testbed = show(state)?;
-        if start.elapsed() >= REPORT_TIMEOUT || testbed.links.iter().all(Link::is_reported) {
+        let is_over = Duration::from_nanos(clock.monotonic_ns()) >= REPORT_TIMEOUT;
+        if is_over || testbed.links.iter().all(Link::is_reported) {
             return Ok(testbed);
         }
         std::thread::sleep(Duration::from_millis(50));
