@@ -140,6 +140,8 @@ pub struct Job {
     pub id: Uuid,
     /// Inputs.
     pub asked: JobRequest,
+    /// `true` over terrain with land cover.
+    has_cover: bool,
     cells: RwLock<Vec<StoredCell>>,
     failure: RwLock<Option<String>>,
     progress: watch::Sender<Progress>,
@@ -201,11 +203,12 @@ impl StoredCell {
 impl Job {
     /// A job that waits for its turn.
     #[must_use]
-    pub fn new(id: Uuid, asked: JobRequest) -> Self {
+    pub fn new(id: Uuid, asked: JobRequest, has_cover: bool) -> Self {
         let begun = Progress { status: JobStatus::Queued, rows_done: 0 };
         Self {
             id,
             asked,
+            has_cover,
             cells: RwLock::default(),
             failure: RwLock::default(),
             progress: watch::Sender::new(begun),
@@ -371,7 +374,8 @@ impl Job {
         let frequencies_mhz: Vec<f64> =
             setups.iter().map(|setup| setup.transmitter.radio.frequency_mhz).collect();
         let assumptions = setups[0].environment.assumptions_at(&frequencies_mhz);
-        assumptions.between(setups.iter().flat_map(|setup| [&setup.transmitter, &setup.receiver]))
+        let stations = setups.iter().flat_map(|setup| [&setup.transmitter, &setup.receiver]);
+        assumptions.between(stations).with_clutter(self.has_cover)
     }
 
     /// Received power of each cell that is known so far, dBm, `None` without data; and its server.

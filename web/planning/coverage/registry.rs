@@ -122,7 +122,7 @@ impl Registry {
     pub fn begin(&self, id: Uuid, client: Source, asked: JobRequest) -> Result<Uuid, Problem> {
         let work =
             CoverageJob::of_sites(asked.setups.clone(), asked.grid, Arc::clone(&self.terrain))?;
-        let job = Arc::new(Job::new(id, asked));
+        let job = Arc::new(Job::new(id, asked, self.terrain.has_cover()));
         {
             let mut table = self.table();
             let pending = table.slots.values().filter(|slot| slot.ended.is_none());
@@ -278,7 +278,7 @@ mod tests {
         use groundwave_http::streams::OpenStreams;
         let stop = CancellationToken::new();
         // Its turn never comes.
-        let job = Arc::new(Job::new(Uuid::from_u128(1), asked()));
+        let job = Arc::new(Job::new(Uuid::from_u128(1), asked(), false));
         let stream = super::super::events::events(job, stop.clone());
         let permit = OpenStreams::new(1, 1).open(client(1)).unwrap();
         let body = permit.events(stream).into_response().into_body();
