@@ -8,6 +8,14 @@ use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
 use super::extremes::CLOCK_SET_UNIX_S;
 
+/// A time of ISO 8601, s since the Unix epoch, and true if it has a zone; without one it is UTC.
+pub(super) fn iso8601(text: &str) -> Option<(f64, bool)> {
+    let text = text.trim();
+    let zoned = text.parse::<Timestamp>().ok();
+    let time = zoned.or_else(|| format!("{text}Z").parse::<Timestamp>().ok())?;
+    Some((time.as_nanosecond() as f64 / 1e9, zoned.is_some()))
+}
+
 impl Dataset {
     /// Drops events before 1990 from a recording with times since the Unix epoch, unless they are
     /// the half of it or more: then the clock was never set, and the times are its own. A

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use groundwave_simulation::WorldView;
-use quick_xml::Reader;
 use quick_xml::escape::escape;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::BytesStart;
 
 use super::dataset::{Dataset, Node};
-use super::error::{Fault, FormatError, Location};
-use super::limits::DEPTH_MAX;
+use super::error::{FormatError, Location};
 use super::recording::{self, Output, RecordingWriter};
-use super::text::{line_of, text};
+use super::xml::{Tag, Tags, attribute, number};
 use super::{Content, Format, ReadOptions, Source};
 
 /// The format.
@@ -28,93 +26,72 @@ pub static FORMAT: Format = Format {
     ..Format::NONE
 };
 
-/// Reads the devices.
+/// Reads the devices: nodes by their ids.
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
-    let text = text(&FORMAT, source.bytes())?;
-    let mut xml = Reader::from_str(text);
+    let mut tags = Tags::new(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
-    let mut depth = 0_usize;
-    // The open device: its node, whether it has a position.
-    let mut device: Option<(Node, bool)> = None;
-    loop {
-        let event = xml.read_event();
-        let at = usize::try_from(xml.buffer_position()).unwrap_or(usize::MAX);
-        let line = line_of(&text.as_bytes()[..at.min(text.len())]);
-        let invalid = |actual: &str, allowed: String| {
-            Err(Fault::new("", actual, allowed).at(&FORMAT, Location::new(line, "")))
-        };
-        match event {
-            Err(error) => return invalid(&error.to_string(), "well-formed XML".to_owned()),
-            Ok(Event::Eof) if depth == 0 => return Ok(dataset),
-            Ok(Event::Eof) => {
-                let allowed = "the end of every element first".to_owned();
-                return invalid("the end of the document", allowed);
-            }
-            // Declared entities can expand without bound.
-            Ok(Event::DocType(_)) => return invalid("a document type", "none".to_owned()),
-            Ok(Event::Start(start)) => {
-                if depth == 0 {
-                    dataset.title = attribute(&start, "name");
+    let mut device: Option<Device> = None;
+    while let Some(tag) = tags.next()? {
+        match tag {
+            Tag::Start(start) => begin(&start, &mut device, &mut dataset),
+            Tag::End(name, _) if name == "device" => {
+                if let Some(device) = device.take() {
+                    device.end(&mut dataset, tags.line());
                 }
-                depth += 1;
-                if depth > DEPTH_MAX {
-                    return invalid("elements too deep", format!("{DEPTH_MAX} levels"));
-                }
-                begin(&start, &mut device, &mut dataset);
             }
-            Ok(Event::Empty(start)) => {
-                begin(&start, &mut device, &mut dataset);
-                end(start.name().as_ref(), &mut device, &mut dataset);
-            }
-            Ok(Event::End(tag)) => {
-                depth = depth.saturating_sub(1);
-                end(tag.name().as_ref(), &mut device, &mut dataset);
-            }
-            Ok(_) => {}
+            Tag::End(..) => {}
         }
     }
+    Ok(dataset)
 }
 
-fn begin(start: &BytesStart<'_>, device: &mut Option<(Node, bool)>, dataset: &mut Dataset) {
-    match start.name().as_ref() {
+/// An open device.
+struct Device {
+    id: String,
+    name: String,
+    raw_deg: Option<[f64; 2]>,
+}
+
+fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Dataset) {
+    match start.local_name().as_ref() {
+        "scenario" => dataset.title = attribute(start, "name"),
         "device" => {
-            let name =
-                attribute(start, "name").or_else(|| attribute(start, "id")).unwrap_or_default();
-            let mut node = Node::named(&name);
-            node.path = format!("device {name}");
-            *device = Some((node, false));
+            let (id, name) = (attribute(start, "id"), attribute(start, "name"));
+            let name = name.or_else(|| id.clone()).unwrap_or_default();
+            *device = Some(Device { id: id.unwrap_or_default(), name, raw_deg: None });
         }
         "link" => dataset.links += 1,
         "position" => {
-            let number = |key: &str| attribute(start, key)?.trim().parse::<f64>().ok();
-            if let (Some((node, placed)), Some(lat), Some(lon)) =
-                (device, number("lat"), number("lon"))
-            {
-                (node.raw_deg, *placed) = (Some([lat, lon]), true);
+            let place = number(start, "lat").zip(number(start, "lon"));
+            if let (Some(device), Some((lat, lon))) = (device, place) {
+                device.raw_deg = Some([lat, lon]);
             }
         }
         _ => {}
     }
 }
 
-fn end(name: &str, device: &mut Option<(Node, bool)>, dataset: &mut Dataset) {
-    let Some((node, placed)) = device.take_if(|_| name == "device") else {
-        return;
-    };
-    let path = node.path.clone();
-    if !placed {
-        dataset.report.add("no position given", || Location::path(path.as_str()));
+impl Device {
+    fn end(self, dataset: &mut Dataset, line: usize) {
+        let path = format!("device {}", self.name);
+        if self.raw_deg.is_none() {
+            dataset.report.add("no position given", || Location::path(path.as_str()));
+        }
+        if dataset.index.contains_key(&self.id) {
+            let what = "a device with the id of another: its first entry counts";
+            return dataset.drop(what, line);
+        }
+        let index = match self.id.is_empty() {
+            true => dataset.push(Node::named(&self.name)),
+            false => dataset.named(&self.id, &self.name),
+        };
+        let Some(index) = index else {
+            let what = "one node too many, or an empty name";
+            return dataset.report.add(what, || Location::path(path));
+        };
+        let node = &mut dataset.nodes[index as usize];
+        (node.raw_deg, node.path) = (self.raw_deg, path);
     }
-    if dataset.push(node).is_none() {
-        let what = "one node too many, or an empty name";
-        dataset.report.add(what, || Location::path(path));
-    }
-}
-
-fn attribute(start: &BytesStart<'_>, key: &str) -> Option<String> {
-    let attribute = start.try_get_attribute(key).ok()??;
-    let text = quick_xml::escape::unescape(&attribute.value).ok()?.into_owned();
-    (!text.trim().is_empty()).then_some(text)
 }
 
 fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {

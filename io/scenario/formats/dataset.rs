@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
-use groundwave_simulation::site::NODES_MAX;
+use groundwave_simulation::site::{NAME_CHARS_MAX, NODES_MAX};
 
 use super::error::{Fault, FormatError, Location};
 use super::extremes::Extremes;
@@ -156,27 +156,39 @@ impl Dataset {
         for (node, position) in nodes.iter_mut().zip(checked) {
             node.position = node.position.or(position);
         }
+        self.number_names();
+        self.events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        self
+    }
+
+    /// Makes names unique: of several equal ones all but the first get a number.
+    fn number_names(&mut self) {
         let mut names = BTreeSet::new();
+        // The number last tried for a name, so that thousands of one name take linear time.
+        let mut tried: BTreeMap<String, usize> = BTreeMap::new();
         // Positioned nodes keep their names first: only they become part of a plan.
         let (mut order, rest): (Vec<usize>, Vec<usize>) =
             (0..self.nodes.len()).partition(|index| self.nodes[*index].position.is_some());
         order.extend(rest);
         for index in order {
             let node = &mut self.nodes[index];
-            let first = node.name.clone();
-            let mut count = 1;
-            while !names.insert(node.name.clone()) {
-                count += 1;
-                node.name = format!("{first} {count}");
+            if names.insert(node.name.clone()) {
+                continue;
             }
-            if count > 1 {
-                let path = node.path.clone();
-                let what = "a name that another node has: numbered";
-                self.report.add(what, || Location::path(path));
-            }
+            let number = tried.entry(node.name.clone()).or_insert(1);
+            let name = loop {
+                *number += 1;
+                let end = format!(" {number}");
+                let stem = node.name.chars().take(NAME_CHARS_MAX - end.len());
+                let name = stem.collect::<String>() + &end;
+                if names.insert(name.clone()) {
+                    break name;
+                }
+            };
+            node.name = name;
+            let what = "a name that another node has: numbered";
+            self.report.add(what, || Location::path(node.path.as_str()));
         }
-        self.events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        self
     }
 
     /// Number of measurements.

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::dataset::{Dataset, Node};
+use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
-use super::{Format, ReadOptions, Sample, Source};
+use super::{Format, ReadOptions, Sample, Source, clock};
 
 /// One snapshot of a mesh.
 #[derive(Debug, Default)]
@@ -123,9 +122,13 @@ impl Series {
             (Some(at_s), Some(_)) => at_s,
             (_, begin) => begin.unwrap_or(0.0) + elapsed_s,
         };
-        let mut listed = BTreeSet::new();
+        let mut keys = BTreeSet::new();
         for node in snapshot.nodes {
-            self.node(node, &mut listed);
+            if !keys.insert(node.key.clone()) {
+                let what = "a node that the document lists before: its first entry counts";
+                self.dataset.report.add(what, || Location::new(number as u64, node.path.as_str()));
+            }
+            self.node(node);
         }
         let mut links = BTreeSet::new();
         for (from, to, values) in snapshot.links {
@@ -138,17 +141,14 @@ impl Series {
         }
         self.links = links;
     }
-    /// Adds a node, or finds that of an earlier snapshot. `listed` are the keys of this snapshot:
-    /// two nodes of one key in it are two nodes.
-    fn node(&mut self, node: MeshNode, listed: &mut BTreeSet<String>) {
+
+    /// Adds a node, or finds that of its key.
+    fn node(&mut self, node: MeshNode) {
         let dataset = &mut self.dataset;
         let before = dataset.nodes.len();
         let path = || Location::path(node.path.as_str());
         let name = node.name.as_deref().unwrap_or(&node.path);
-        let index = match listed.insert(node.key.clone()) {
-            true => dataset.named(&node.key, name),
-            false => dataset.push(Node::named(name)),
-        };
+        let index = dataset.named(&node.key, name);
         let Some(index) = index else {
             let what = "one node too many, or an empty name";
             return dataset.report.add(what, path);
@@ -220,11 +220,7 @@ pub(super) fn position(of: &Value) -> Option<[f64; 2]> {
 pub(super) fn time(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
-        Value::String(text) => {
-            let zoned = text.parse::<Timestamp>();
-            let time = zoned.or_else(|_| format!("{text}Z").parse::<Timestamp>());
-            Some(time.ok()?.as_nanosecond() as f64 / 1e9)
-        }
+        Value::String(text) => Some(clock::iso8601(text)?.0),
         _ => None,
     }
 }

@@ -65,6 +65,7 @@ mod script;
 #[cfg(test)]
 mod tests;
 mod text;
+mod xml;
 
 use std::fmt;
 use std::io::{self, Write};

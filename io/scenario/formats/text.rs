@@ -32,3 +32,21 @@ pub(super) fn bounded(bytes: &[u8]) -> Result<(), Fault> {
 pub(super) fn line_of(before: &[u8]) -> u64 {
     before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
+
+/// The lines of a text by offset, found in logarithmic time and in any order.
+pub(super) struct Lines {
+    /// Offsets of the line feeds; a text has at most [`BYTES_MAX`] bytes.
+    feeds: Vec<u32>,
+}
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let feeds = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self { feeds: feeds.map(|(offset, _)| offset as u32).collect() }
+    }
+
+    /// Line, from 1, of an offset.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.feeds.partition_point(|feed| (*feed as usize) < offset) + 1
+    }
+}

@@ -1,11 +1,12 @@
 //! XML elements with one attribute and text, bounded in depth and number: what KML needs.
 
-use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::super::error::{Fault, Location, quoted};
+use super::super::error::{Fault, Location};
 use super::super::limits::{DEPTH_MAX, ELEMENTS_MAX};
 use super::super::text::line_of;
+use super::super::xml::{resolved, unknown_entity};
 
 /// An element with its contents.
 #[derive(Debug, Default)]
@@ -185,25 +186,4 @@ impl<'x> Scanner<'x> {
     pub(super) fn cut(&self) -> (Location, Fault) {
         self.here(Fault::new("", "the end of the document", "the end of every element first"))
     }
-}
-
-/// The character a reference stands for: one of the five that XML has, or a numbered one.
-fn resolved(reference: &BytesRef<'_>) -> Option<char> {
-    if let Some(c) = reference.resolve_char_ref().ok()? {
-        return Some(c);
-    }
-    match reference.as_ref() {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => None,
-    }
-}
-
-fn unknown_entity(reference: &BytesRef<'_>) -> Fault {
-    let name: &str = reference.as_ref();
-    let actual = format!("the entity {}", quoted(name));
-    Fault::new("", actual, "amp, lt, gt, quot, apos, and numbered characters")
 }

@@ -9,7 +9,7 @@ use super::super::{
     FORMATS, Format, FormatError, PlanFile, Report, Source, by_name, core_xml, identify,
     meshviewer, netjson,
 };
-use super::count;
+use super::{count, dataset};
 
 fn read(bytes: &[u8]) -> Option<(&'static Format, Result<(PlanFile, Report), FormatError>)> {
     let format = identify(&Source::of(bytes.to_vec())).ok()?;
@@ -49,7 +49,7 @@ fn the_dirt_of_a_community_is_counted() {
     let nodes = [
         node("a", r#"{"latitude": 52.02, "longitude": 8.53}"#),
         node("b", r#"{"latitude": 52.03, "longitude": 8.54}"#),
-        node("b", r#"{"latitude": 52.04, "longitude": 8.55}"#),
+        node("b", r#"{"latitude": 52.04, "longitude": 8.55}"#).replacen("\"b\"", "\"c\"", 1),
         node("swapped", r#"{"latitude": 8.52, "longitude": 52.01}"#),
         node("everest", r#"{"latitude": 27.988056, "longitude": 86.925278}"#),
         node("typed", r#"{"latitude": 52.0, "longitude": 12986035}"#),
@@ -95,7 +95,7 @@ fn documents_of_other_kinds_are_not_maps() {
     }
     let entity = "<!DOCTYPE scenario [<!ENTITY a \"aaaa\">]><scenario>&a;</scenario>";
     let message = read(entity.as_bytes()).unwrap().1.unwrap_err().to_string();
-    assert!(message.contains("a document type"), "{message}");
+    assert!(message.contains("the entity \"a\""), "{message}");
     let empty = br#"{"type": "NetworkGraph", "nodes": [{"id": "a"}]}"#;
     let message = read(empty).unwrap().1.unwrap_err().to_string();
     assert!(
@@ -158,4 +158,40 @@ fn damaged_maps_give_errors() {
             }
         }
     }
+}
+
+#[test]
+fn repeated_node_id_is_one_node_in_every_snapshot() {
+    let node = |id: &str, lat: f64| {
+        let place = format!(r#""location":{{"latitude":{lat},"longitude":11.9}}"#);
+        format!(r#"{{"node_id":"{id}","hostname":"{id}",{place}}}"#)
+    };
+    let map =
+        format!(r#"{{"nodes":[{},{},{}]}}"#, node("a", 57.7), node("b", 57.8), node("a", 57.9));
+    for snapshots in [1, 3, 10] {
+        let documents = vec![map.as_bytes(); snapshots];
+        let dataset = dataset(&meshviewer::FORMAT, &documents).unwrap();
+        let names: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"], "{snapshots}");
+        assert_eq!(count(&dataset.report, "lists before"), snapshots);
+        assert!(dataset.nodes[0].position.is_some_and(|at| at.lat_deg() < 57.75));
+    }
+}
+
+#[test]
+fn equal_names_of_devices_are_different_nodes() {
+    let device = |id: u32, name: &str, lat: f64| {
+        format!(
+            "<device id=\"{id}\" name=\"{name}\"><position lat=\"{lat}\" lon=\"11.9\"/></device>"
+        )
+    };
+    let devices =
+        device(1, "a &amp; b", 57.7) + &device(2, "a &amp; b", 57.8) + &device(1, "c", 57.9);
+    let document = format!(
+        "<!DOCTYPE scenario>\n<scenario name=\"x\"><devices>{devices}</devices></scenario>"
+    );
+    let dataset = dataset(&core_xml::FORMAT, &[document.as_bytes()]).unwrap();
+    let names: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["a & b", "a & b 2"]);
+    assert_eq!(count(&dataset.report, "the id of another"), 1);
 }

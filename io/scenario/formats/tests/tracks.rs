@@ -130,3 +130,36 @@ fn damaged_recordings_are_answered() {
         assert!(read.is_err(), "{text}");
     }
 }
+
+/// A GPX track of two points, an hour after `hour`.
+fn trk(name: &str, hour: u32, lat: f64) -> String {
+    let point = |minute: u32| {
+        let time = format!("2022-08-18T{hour:02}:{minute:02}:00Z");
+        format!(
+            "<trkpt lat=\"{}\" lon=\"11.9\"><time>{time}</time></trkpt>",
+            lat + f64::from(minute) * 1e-4
+        )
+    };
+    format!("<trk><name>{name}</name><trkseg>{}{}</trkseg></trk>", point(0), point(10))
+}
+
+#[test]
+fn names_with_references_are_decoded() {
+    let both = trk("Alice &amp; dog", 8, 57.7) + &trk("Bob &#38; <![CDATA[<dog>]]>", 8, 57.8);
+    let tracks = read(GPX_FORMAT, &format!("<!DOCTYPE gpx><gpx>{both}</gpx>")).unwrap();
+    let names: Vec<_> = tracks.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["Alice & dog", "Bob & <dog>"]);
+    assert_eq!(times(&tracks, "Alice & dog"), [0.0, 600.0]);
+    let unknown = read(GPX_FORMAT, "<gpx><trk>\n<name>&who;</name></trk></gpx>").unwrap_err();
+    let text = unknown.to_string();
+    assert!(text.contains("line 2") && text.contains("entity \"who\""), "{text}");
+}
+
+#[test]
+fn tracks_of_one_name_are_nodes_of_their_own() {
+    let both = trk("ACTIVE LOG", 8, 57.7) + &trk("ACTIVE LOG", 8, 57.8);
+    let tracks = read(GPX_FORMAT, &format!("<gpx>{both}</gpx>")).unwrap();
+    assert_eq!(times(&tracks, "ACTIVE LOG"), [0.0, 600.0]);
+    assert_eq!(times(&tracks, "ACTIVE LOG 2"), [0.0, 600.0]);
+    assert_eq!(count(&tracks.report, "numbered"), 1);
+}
