@@ -46,6 +46,22 @@ impl Dataset {
         }
     }
 
+    /// Time since the beginning of the recording, s. Of dates, which have 53 bits for the seconds since
+    /// 1970 as well, no more than microseconds are kept.
+    pub(super) fn elapsed_s(&self, at_s: f64) -> f64 {
+        match self.begin_unix_s {
+            Some(begin_s) => (((at_s - begin_s) * 1e6).round() / 1e6).max(0.0),
+            None => at_s.max(0.0),
+        }
+    }
+
+    /// Takes the time of the first event as the beginning: that of a recording with dates.
+    pub(super) fn begin_with_first(&mut self) {
+        let times = self.events.iter().map(|event| event.0);
+        let begin_s = times.fold(f64::INFINITY, f64::min);
+        self.begin_unix_s = Some(begin_s).filter(|begin_s| begin_s.is_finite());
+    }
+
     /// Refuses a recording of more than `ticks_max` ticks, with the row that makes it as long.
     pub(super) fn check_span(
         &self,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
@@ -41,8 +42,12 @@ impl Node {
 /// An event; nodes are indices of [`Dataset::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
-    /// A node is at a position.
+    /// A position of a node on its way: it goes straight from one to the next.
+    Fix(u32, GeoPoint),
+    /// A node jumps to a position.
     Move(u32, GeoPoint),
+    /// Height of the antenna of a node above ground, m, from then on.
+    Height(u32, f64),
     /// A node heads for a position at a speed, m/s; 0 stops it.
     GoTo(u32, GeoPoint, f64),
     /// A measurement from a sender to a receiver.
@@ -133,6 +138,15 @@ impl Dataset {
         }
     }
 
+    /// Adds a height above ground, if the world takes it.
+    pub(super) fn height(&mut self, at_s: f64, node: u32, height_agl_m: f64, line: usize) {
+        if !(0.0..=HEIGHT_AGL_M_MAX).contains(&height_agl_m) {
+            let what = format!("a height above ground beyond 0 to {HEIGHT_AGL_M_MAX} m: not used");
+            return self.drop(&what, line);
+        }
+        self.event(at_s, Event::Height(node, height_agl_m), line);
+    }
+
     /// Adds an event.
     pub(super) fn event(&mut self, at_s: f64, event: Event, line: usize) {
         if !at_s.is_finite() {
@@ -158,6 +172,7 @@ impl Dataset {
         }
         self.number_names();
         self.events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        self.thin_fixes();
         self
     }
 

@@ -13,6 +13,7 @@ use groundwave_simulation::site::NodeView;
 
 use super::dataset::{Dataset, Event};
 use super::error::FormatError;
+use super::extremes::CLOCK_SET_UNIX_S;
 use super::recording::{Assumed, Output, RecordingWriter};
 use super::{Content, Format, ReadOptions, Source};
 
@@ -20,7 +21,7 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "eel",
     label: "EMANE",
-    description: "EMANE event log: positions and path losses over time",
+    description: "EMANE event log: positions, heights and path losses over time",
     extensions: &["eel"],
     contents: &[Content::Tracks, Content::Measurements],
     sniff: |sample| sample.lines().take(100).any(is_event),
@@ -36,96 +37,194 @@ const LOSS_DB_MIN: f64 = 1.0;
 /// Path loss of links that are down and of nodes that have failed, dB.
 const LOSS_DB_DOWN: f64 = 300.0;
 
+/// Most NEMs in the lists of a line.
+const NEMS_MAX: usize = 100_000;
+
 fn is_event(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let time = words.next().and_then(|word| word.parse::<f64>().ok());
     time.is_some() && words.next().is_some_and(|word| word.starts_with("nem:"))
 }
 
-/// Reads `pathloss` and `location` events. `30.0 nem:1 pathloss nem:2,69.2 nem:3,72.8` are the
-/// losses towards 1 from 2 and 3; the reverse, where the second value is given, is read too.
+/// Reads the events. `30.0 nem:1 pathloss nem:2,69.2 nem:3,72.8` are the losses towards 1 from 2 and
+/// 3; the reverse, where the second value is given, is read too. The time `-Inf` is that of the
+/// initial state. The grammar is that of EMANE's EEL generator, with the lists of NEMs and the
+/// `allinformedpathloss` of its test environment.
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let mut dataset = Dataset::default();
+    // Lines of the initial state, whose time is that of the first event.
+    let mut initial = Vec::new();
     for (index, line) in source.bytes().split(|byte| *byte == b'\n').enumerate() {
         let at = index + 1;
         let line = String::from_utf8_lossy(line);
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
             continue;
         }
         let mut words = line.split_whitespace();
-        let (Some(time), Some(nem), Some(event)) = (words.next(), words.next(), words.next())
-        else {
-            dataset.drop("a line without time, NEM and event", at);
-            continue;
-        };
-        let Some(at_s) = time.parse::<f64>().ok().filter(|s| s.is_finite()) else {
-            dataset.drop("a time that is not a number", at);
-            continue;
-        };
-        let nem = key(nem);
-        match event {
-            "pathloss" => words.for_each(|word| path_loss(&mut dataset, at_s, &nem, word, at)),
-            "location" => location(&mut dataset, at_s, &nem, words, at),
-            other => {
-                let other: String = other.chars().take(40).collect();
-                dataset.drop(&format!("event {other}: not used"), at);
+        match words.next().map(str::parse::<f64>) {
+            Some(Ok(at_s)) if at_s.is_finite() => event(&mut dataset, at_s, words, at),
+            Some(Ok(f64::NEG_INFINITY)) => initial.push((line.to_owned(), at)),
+            _ if line.split_whitespace().nth(2).is_none() => {
+                dataset.drop("a line without time, NEM and event", at);
             }
+            _ => dataset.drop("a time that is not a number", at),
         }
     }
+    let first_s = dataset.events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
+    let later = std::mem::take(&mut dataset.events);
+    let begin_s = if first_s.is_finite() { first_s.min(begin_of(first_s)) } else { 0.0 };
+    for (line, at) in initial {
+        event(&mut dataset, begin_s, line.split_whitespace().skip(1), at);
+    }
+    dataset.events.extend(later);
     // Most logs count from their beginning, some have the time of day.
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();
     Ok(dataset)
 }
 
-/// `nem:4` as a name.
-fn key(word: &str) -> String {
-    word.replace(':', "-")
+/// Time of the initial state, s: second 0 of a recording that counts its seconds, the first event of
+/// one with dates.
+fn begin_of(first_s: f64) -> f64 {
+    if first_s < CLOCK_SET_UNIX_S { 0.0 } else { first_s }
 }
 
-fn path_loss(dataset: &mut Dataset, at_s: f64, nem: &str, word: &str, line: usize) {
-    let mut parts = word.split(',');
-    let (Some(other), Some(forward)) = (parts.next(), parts.next()) else {
+/// Reads an event whose time was read.
+fn event<'l>(
+    dataset: &mut Dataset,
+    at_s: f64,
+    mut words: impl Iterator<Item = &'l str>,
+    line: usize,
+) {
+    let (Some(nems), Some(event)) = (words.next(), words.next()) else {
+        return dataset.drop("a line without time, NEM and event", line);
+    };
+    let Some(nems) = numbers(nems) else {
+        return dataset.drop("invalid NEMs: allowed nem:1, nem:1-5 or nem:2,4-7", line);
+    };
+    let nems: Vec<String> = nems.into_iter().map(key).collect();
+    let mut words = words.peekable();
+    if words.peek().is_none() {
+        return dataset.drop(&format!("an event without values: {}", printable(event)), line);
+    }
+    match event {
+        "pathloss" => words.for_each(|word| path_loss(dataset, at_s, &nems, word, line)),
+        "allinformedpathloss" => {
+            let Some(loss) = words.next().and_then(loss) else {
+                return dataset.drop("an invalid path loss", line);
+            };
+            let pairs = nems.iter().flat_map(|to| nems.iter().map(move |from| (from, to)));
+            for (from, to) in pairs.filter(|(from, to)| from != to) {
+                observe(dataset, at_s, (from, to), loss, line);
+            }
+        }
+        "location" => {
+            let words: Vec<&str> = words.collect();
+            nems.iter().for_each(|nem| location(dataset, at_s, nem, &words, line));
+        }
+        other => dataset.drop(&format!("event {}: not used", printable(other)), line),
+    }
+}
+
+fn printable(word: &str) -> String {
+    word.chars().take(40).collect()
+}
+
+/// The numbers of `nem:4`, `nem:1-5` and `nem:2,4-7`.
+fn numbers(word: &str) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for part in word.strip_prefix("nem:")?.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if last < first || (last - first) as usize >= NEMS_MAX - all.len().min(NEMS_MAX - 1) {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all)
+}
+
+/// A NEM as a name.
+fn key(number: u32) -> String {
+    format!("nem-{number}")
+}
+
+/// A path loss, dB: infinite where there is no link.
+fn loss(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|db| !db.is_nan())
+}
+
+/// Takes `nem:2,80.5` or `nem:2-4,80.5,81.0`: losses from others to `nems`, and back.
+fn path_loss(dataset: &mut Dataset, at_s: f64, nems: &[String], word: &str, line: usize) {
+    // Lists of NEMs have commas too: they end with their last range, or leave one or two losses.
+    let parts: Vec<&str> = word.split(',').collect();
+    let is_range = |part: &&str| part.split_once('-').is_some_and(|(first, _)| !first.is_empty());
+    let count = match parts.iter().skip(1).rposition(|part| is_range(part) && loss(part).is_none())
+    {
+        Some(range) => range + 2,
+        None if parts.len() > 3 => parts.len() - 1,
+        None => 1,
+    };
+    let (list, values) = parts.split_at(count);
+    let others = numbers(&list.join(","));
+    let losses: Option<Vec<f64>> = values.iter().map(|text| loss(text)).collect();
+    let (Some(others), Some(losses)) =
+        (others, losses.filter(|losses| (1..=2).contains(&losses.len())))
+    else {
         return dataset.drop("an invalid path loss", line);
     };
-    let other = key(other);
-    let directions = [(other.as_str(), nem, Some(forward)), (nem, other.as_str(), parts.next())];
-    for (from, to, text) in directions {
-        let Some(text) = text else { continue };
-        match text.parse::<f64>() {
-            Ok(db) if db < LOSS_DB_MIN => {
-                dataset.drop("a path loss below 1 dB: not measured", line);
+    for other in others.into_iter().map(key) {
+        for nem in nems {
+            observe(dataset, at_s, (&other, nem), losses[0], line);
+            if let Some(backward) = losses.get(1) {
+                observe(dataset, at_s, (nem, &other), *backward, line);
             }
-            Ok(db) => {
-                let values = Measured { path_loss_db: Some(db), ..Measured::default() };
-                dataset.observe(at_s, (from, to), values, line);
-            }
-            Err(_) => dataset.drop("an invalid path loss", line),
         }
     }
 }
 
-fn location<'a>(
-    dataset: &mut Dataset,
-    at_s: f64,
-    nem: &str,
-    mut words: impl Iterator<Item = &'a str>,
-    line: usize,
-) {
-    let place = words.next().filter(|word| *word == "gps").and(words.next());
-    let mut numbers = place.unwrap_or_default().split(',').map(str::parse::<f64>);
-    let (Some(Ok(lat)), Some(Ok(lon))) = (numbers.next(), numbers.next()) else {
+/// Takes a loss of a direction.
+fn observe(dataset: &mut Dataset, at_s: f64, link: (&str, &str), db: f64, line: usize) {
+    let values = match db {
+        // No link: nothing arrives.
+        db if db.is_infinite() => Measured { delivery_prob: Some(0.0), ..Measured::default() },
+        db if db < LOSS_DB_MIN => {
+            return dataset.drop("a path loss below 1 dB: not measured", line);
+        }
+        db => Measured { path_loss_db: Some(db), ..Measured::default() },
+    };
+    dataset.observe(at_s, link, values, line);
+}
+
+/// Takes `gps 40.03,-74.52,3.0,agl`; the altitude and its datum may be left out.
+fn location(dataset: &mut Dataset, at_s: f64, nem: &str, words: &[&str], line: usize) {
+    let place = match words {
+        ["gps", place, ..] => place,
+        _ => return dataset.drop("an invalid location", line),
+    };
+    let parts: Vec<&str> = place.split(',').collect();
+    let number = |index: usize| parts.get(index).and_then(|text| text.parse::<f64>().ok());
+    let (Some(lat), Some(lon)) = (number(0), number(1)) else {
         return dataset.drop("an invalid location", line);
     };
-    if numbers.next().is_some() {
-        dataset.drop("an altitude: heights are above ground", line);
-    }
     let Ok(position) = GeoPoint::new(lat, lon) else {
         return dataset.drop("invalid latitude or longitude", line);
     };
-    if let Some(node) = dataset.node(nem, line) {
-        dataset.event(at_s, Event::Move(node, position), line);
+    let Some(node) = dataset.node(nem, line) else { return };
+    dataset.event(at_s, Event::Fix(node, position), line);
+    match (parts.get(2), number(2), parts.get(3).copied()) {
+        (None, ..) => {}
+        (Some(_), Some(height_agl_m), Some("agl")) => {
+            dataset.height(at_s, node, height_agl_m, line);
+        }
+        (Some(_), Some(_), None | Some("msl")) => {
+            dataset.drop(
+                "an altitude above sea level, or without a datum: heights are above ground",
+                line,
+            );
+        }
+        _ => dataset.drop("an invalid altitude: allowed metres and agl or msl", line),
     }
 }
 
@@ -182,7 +281,7 @@ impl RecordingWriter for Writer<'_> {
                 let height_m = node.station.height_agl_m;
                 writeln!(
                     self.out,
-                    "{at_s:.3} nem:{number} location gps {lat:.7},{lon:.7},{height_m:.1}"
+                    "{at_s:.3} nem:{number} location gps {lat:.7},{lon:.7},{height_m:.1},agl"
                 )?;
                 self.lines += 1;
             }

@@ -37,11 +37,4 @@ impl Extremes {
         let rows = [self.unset, self.earliest, self.latest].into_iter().flatten();
         rows.max_by(|a, b| (a.0 - from_s).abs().total_cmp(&(b.0 - from_s).abs()))
     }
-
-    /// Counts the times of all rows from `begin_s`.
-    pub(super) fn count_from(&mut self, begin_s: f64) {
-        for row in [&mut self.unset, &mut self.earliest, &mut self.latest] {
-            *row = row.map(|(at_s, line)| (at_s - begin_s, line));
-        }
-    }
 }

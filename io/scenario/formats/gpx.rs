@@ -60,8 +60,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         }
     }
     dataset.drop_unset_clocks();
-    dataset.count_from_first();
-    dataset.thin_tracks();
+    dataset.begin_with_first();
     Ok(dataset)
 }
 
@@ -135,7 +134,7 @@ impl State {
             self.node = self.dataset.push(Node::named(&name));
         }
         match self.node {
-            Some(node) => self.dataset.event(at_s, Event::Move(node, position), line),
+            Some(node) => self.dataset.event(at_s, Event::Fix(node, position), line),
             None => self.dataset.drop("one node too many", line),
         }
     }

@@ -41,3 +41,6 @@ pub const TICKS_MAX: u64 = 10_000_000;
 
 /// Events of one recording, so that a wrong mapping cannot fill the memory.
 pub const EVENTS_MAX: usize = 20_000_000;
+
+/// Positions of one motion in a log: a quarter of an hour at one a second, so that a command stays small.
+pub const LEGS_MAX: usize = 1_000;

@@ -32,6 +32,7 @@
 pub mod batctl;
 mod clock;
 pub mod core_xml;
+mod course;
 pub mod csv;
 mod dataset;
 pub mod eel;

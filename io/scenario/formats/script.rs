@@ -5,8 +5,8 @@ use groundwave_model::radio::Station;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::link::{Limits, SetLimits};
 use groundwave_simulation::measure::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
-use groundwave_simulation::motion::{GoTo, StopMotion};
-use groundwave_simulation::site::{AddNode, MoveNode, NodeId};
+use groundwave_simulation::motion::{Follow, GoTo, StopMotion, Waypoint};
+use groundwave_simulation::site::{AddNode, MoveNode, NodeId, UpdateNode};
 use serde::Serialize;
 
 use super::Format;
@@ -50,32 +50,39 @@ impl Dataset {
         };
         out.put(1, SetLimits(limits));
         let (positions, used) = self.first_positions();
+        let heights = self.heights();
         let count = used.iter().filter(|used| **used).count();
         for (index, node) in self.nodes.iter().enumerate().filter(|(index, _)| used[*index]) {
             let position = positions[index];
             out.unplaced += usize::from(position.is_none());
             out.nodes += 1;
+            let mut station = self.station(index, default);
+            station.height_agl_m = heights[index].unwrap_or(station.height_agl_m);
             let add = AddNode {
                 node: NodeId::named(&node.name),
                 name: node.name.clone(),
                 role: node.role,
                 position: position.unwrap_or_else(|| ring(out.nodes - 1, count)),
-                station: node.station.clone().unwrap_or_else(|| default.clone()),
+                station,
                 deployment: None,
             };
             out.put(1, add);
         }
-        self.script_events(&mut out);
+        self.script_events(&mut out, heights);
         Ok(out)
     }
 
-    fn script_events(&self, out: &mut Script) {
+    fn script_events(&self, out: &mut Script, mut heights: Vec<Option<f64>>) {
+        let mut runs = self.runs();
+        // Nodes without a position of their own are added at that of their first fix.
+        let mut is_on_run: Vec<bool> =
+            self.nodes.iter().map(|node| node.position.is_none()).collect();
         let clock = Clock::new(self.step_ns());
-        let begin_s = self.begin_unix_s.unwrap_or(0.0);
         let id = |number: u32| NodeId::named(&self.nodes[number as usize].name);
         let mut measured: (u64, Vec<Measurement>) = (0, Vec::new());
-        for (at_s, event) in &self.events {
-            let at_ns = ((at_s - begin_s).max(0.0) * 1e9).round() as u64;
+        let ns = |at_s: f64| (self.elapsed_s(at_s) * 1e9).round() as u64;
+        for (index, (at_s, event)) in self.events.iter().enumerate() {
+            let at_ns = ns(*at_s);
             // Nodes are added in the first tick, events of second 0 right after them.
             let tick = clock.tick_at(at_ns);
             if measured.0 != tick || measured.1.len() >= MEASUREMENTS_MAX {
@@ -87,16 +94,43 @@ impl Dataset {
                     let (from, to) = (id(from), id(to));
                     measured.1.push(Measurement { from, to, values });
                 }
-                Event::Move(node, position) => {
-                    let node = id(node);
+                Event::Fix(number, position) => {
+                    let node = id(number);
+                    if let Some(run) = runs.remove(&index) {
+                        if !std::mem::replace(&mut is_on_run[number as usize], true) {
+                            out.put(tick, MoveNode { node, position });
+                        }
+                        let waypoint = |(at_s, position): (f64, GeoPoint)| Waypoint {
+                            at_ns: ns(at_s),
+                            position,
+                        };
+                        let waypoints: Vec<_> = run.into_iter().map(waypoint).collect();
+                        if !waypoints.is_empty() {
+                            out.put(tick, Follow { node, waypoints, at_ns: Some(at_ns) });
+                        }
+                    }
+                }
+                Event::Move(number, position) => {
+                    let node = id(number);
+                    is_on_run[number as usize] = false;
                     out.put(tick, MoveNode { node, position });
                 }
-                Event::GoTo(node, destination, speed_m_s) if speed_m_s > 0.0 => {
-                    let node = id(node);
+                Event::Height(number, height_agl_m) => {
+                    let last_m = heights[number as usize].replace(height_agl_m);
+                    if last_m != Some(height_agl_m) {
+                        let node = id(number);
+                        let height_agl_m = Some(height_agl_m);
+                        out.put(tick, UpdateNode { height_agl_m, ..UpdateNode::of(node) });
+                    }
+                }
+                Event::GoTo(number, destination, speed_m_s) if speed_m_s > 0.0 => {
+                    let node = id(number);
+                    is_on_run[number as usize] = false;
                     out.put(tick, GoTo { node, destination, speed_m_s, at_ns: Some(at_ns) });
                 }
-                Event::GoTo(node, ..) => {
-                    let (node, at_ns) = (id(node), Some(at_ns));
+                Event::GoTo(number, ..) => {
+                    let (node, at_ns) = (id(number), Some(at_ns));
+                    is_on_run[number as usize] = false;
                     out.put(tick, StopMotion { node, at_ns });
                 }
             }
@@ -104,7 +138,7 @@ impl Dataset {
         }
         out.observe(&mut measured);
         if let Some(end_s) = self.end_s {
-            let end_ns = ((end_s - begin_s).max(0.0) * 1e9).round() as u64;
+            let end_ns = ns(end_s);
             out.last_tick = out.last_tick.max(clock.tick_at(end_ns));
         }
     }
@@ -121,11 +155,11 @@ impl Dataset {
         let mut used: Vec<bool> = positions.iter().map(Option::is_some).collect();
         for (_, event) in &self.events {
             match *event {
-                Event::Move(node, position) => {
+                Event::Fix(node, position) | Event::Move(node, position) => {
                     positions[node as usize].get_or_insert(position);
                     used[node as usize] = true;
                 }
-                Event::GoTo(node, ..) => used[node as usize] = true,
+                Event::GoTo(node, ..) | Event::Height(node, _) => used[node as usize] = true,
                 Event::Observe(from, to, _) => {
                     (used[from as usize], used[to as usize]) = (true, true);
                 }

@@ -275,7 +275,7 @@ impl Convert {
             let what = format!("{file}: invalid format of tracks: found {to}, allowed {allowed}");
             return Err(Failure::Input(what));
         }
-        let scenario = dataset.motion_scenario(format);
+        let scenario = dataset.motion_scenario(format, &default_station());
         let (text, nodes, report) = scenario.map_err(|err| self.invalid(err))?;
         write_whole(&self.to, text.as_bytes())?;
         if !output.json {

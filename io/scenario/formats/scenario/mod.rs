@@ -16,6 +16,7 @@ use super::error::FormatError;
 use super::plan::PlanFile;
 use super::report::Report;
 use super::{Content, Format, ReadOptions, Source};
+pub(super) use write::{Head, text};
 
 /// The format.
 pub static FORMAT: Format = Format {

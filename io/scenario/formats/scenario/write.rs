@@ -15,8 +15,18 @@ use super::super::plan::{PlanFile, PlanNode, flat, unwritable};
 use super::FORMAT;
 use crate::limits::{NAME_CHARS_MAX, TILES_MAX};
 
-/// Length of the run, s: arbitrary, since nothing moves.
-const DURATION_S: f64 = 60.0;
+/// Settings of the run besides its title.
+pub(in super::super) struct Head {
+    /// Text for people.
+    pub(in super::super) description: Option<String>,
+    /// Time between ticks, s, where it is not the default.
+    pub(in super::super) step_s: Option<f64>,
+    /// Length of the run, s.
+    pub(in super::super) duration_s: f64,
+}
+
+/// The run of a plan, in which nothing moves: its length is arbitrary.
+const PLAN: Head = Head { description: None, step_s: None, duration_s: 60.0 };
 
 /// Title of a deployment whose name is blank.
 const TITLE_DEFAULT: &str = "Deployment";
@@ -25,13 +35,20 @@ const TITLE_DEFAULT: &str = "Deployment";
 /// The largest scenario file holds some 80,000 nodes.
 pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Result<()> {
     plan.writable(&FORMAT)?;
-    let text = tiles(plan) + &toml::to_string(&File::of(plan)).map_err(io::Error::other)?;
+    let (text, _) = text(plan, PLAN)?;
     if text.len() as u64 > FILE_BYTES_MAX {
         let actual = format!("{} bytes with {} nodes", text.len(), plan.nodes.len());
         let allowed = format!("up to {FILE_BYTES_MAX} bytes");
         return Err(unwritable(&FORMAT, Fault::new("", actual, allowed)));
     }
     out.write_all(text.as_bytes())
+}
+
+/// The text of a scenario of `plan`, and the names of its nodes in it.
+pub(in super::super) fn text(plan: &PlanFile, head: Head) -> io::Result<(String, Vec<String>)> {
+    let file = File::of(plan, head);
+    let text = tiles(plan) + &toml::to_string(&file).map_err(io::Error::other)?;
+    Ok((text, file.node.into_iter().map(|node| node.name).collect()))
 }
 
 #[derive(Serialize)]
@@ -51,6 +68,10 @@ struct File<'p> {
 #[derive(Serialize)]
 struct Header<'p> {
     title: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_s: Option<f64>,
     duration_s: f64,
 }
 
@@ -92,7 +113,8 @@ struct Node<'p> {
 }
 
 impl<'p> File<'p> {
-    fn of(plan: &'p PlanFile) -> Self {
+    fn of(plan: &'p PlanFile, head: Head) -> Self {
+        let Head { description, step_s, duration_s } = head;
         let outline = &plan.outline;
         let blank = outline.name.trim().is_empty();
         let title = if blank { TITLE_DEFAULT } else { &outline.name };
@@ -124,7 +146,7 @@ impl<'p> File<'p> {
         };
         let nodes = plan.nodes.iter().map(&mut node).collect();
         Self {
-            scenario: Header { title, duration_s: DURATION_S },
+            scenario: Header { title, description, step_s, duration_s },
             environment: &outline.environment,
             deployment: says.then_some(deployment),
             radio: radios.list,

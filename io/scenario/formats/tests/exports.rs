@@ -90,17 +90,18 @@ fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
     assert_eq!(lines.count() as u64, count);
     let recording = dataset(&eel::FORMAT, &[text.as_bytes()]).unwrap();
     let mut losses: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    let mut moves = 0;
+    let (mut moves, mut heights) = (0, 0);
     for (_, what) in &recording.events {
         match what {
             Event::Observe(from, to, values) => {
                 losses.insert((*from, *to), values.path_loss_db.unwrap());
             }
-            Event::Move(..) => moves += 1,
-            Event::GoTo(..) => panic!("nobody sets out"),
+            Event::Fix(..) => moves += 1,
+            Event::Height(..) => heights += 1,
+            Event::Move(..) | Event::GoTo(..) => panic!("nobody sets out"),
         }
     }
-    assert_eq!((recording.nodes.len(), moves, losses.len()), (3, 4, 6));
+    assert_eq!((recording.nodes.len(), moves, heights, losses.len()), (3, 4, 4, 6));
     // By the order of ids, as they were numbered.
     let number = |node: NodeId| {
         let at = view.nodes.iter().position(|entry| entry.id == node).unwrap() + 1;

@@ -1,6 +1,7 @@
 //! Round trips, documents of other programs, damaged documents.
 
 mod clocks;
+mod courses;
 mod csv;
 mod exports;
 mod geojson;

@@ -4,7 +4,7 @@ use groundwave_model::sample::station;
 use groundwave_needs::needs;
 use groundwave_test_data::shared;
 
-use super::super::{Dataset, Format, FormatError, Report, eel, gpx};
+use super::super::{Dataset, Event, Format, FormatError, Report, eel, gpx};
 use super::{count, dataset};
 use crate::{Scenario, parse_alone};
 
@@ -42,13 +42,14 @@ fn read(format: &Format, text: &str) -> Result<Dataset, FormatError> {
 /// Times of the positions of a node, s.
 fn times(dataset: &Dataset, name: &str) -> Vec<f64> {
     let index = dataset.nodes.iter().position(|node| node.name == name).unwrap();
-    let tracks = dataset.tracks().0;
+    let tracks = dataset.courses();
     tracks[&(index as u32)].iter().map(|fix| fix.0).collect()
 }
 
 /// The scenario of a recording, parsed, with the number of its nodes.
 fn scenario(format: &Format, text: &str) -> (Scenario, usize, Report) {
-    let (written, nodes, report) = read(format, text).unwrap().motion_scenario(format).unwrap();
+    let (written, nodes, report) =
+        read(format, text).unwrap().motion_scenario(format, &station()).unwrap();
     let scenario = parse_alone(&written, "made").unwrap_or_else(|err| panic!("{err}\n{written}"));
     (scenario, nodes, report)
 }
@@ -62,7 +63,7 @@ fn events_become_tracks_and_the_rest_is_counted() {
     assert_eq!(nodes, 2);
     for (what, times) in [
         ("measurement", 1),
-        ("altitude", 5),
+        ("altitude", 4),
         ("invalid latitude", 1),
         ("invalid location", 1),
         ("without time", 1),
@@ -71,7 +72,7 @@ fn events_become_tracks_and_the_rest_is_counted() {
         assert_eq!(count(&report, what), times, "{what}: {report}");
     }
     let none = read(EEL_FORMAT, "0 nem:1 pathloss\n").unwrap();
-    let text = none.motion_scenario(EEL_FORMAT).unwrap_err().to_string();
+    let text = none.motion_scenario(EEL_FORMAT, &station()).unwrap_err().to_string();
     assert!(text.contains("no track"), "{text}");
 }
 
@@ -105,7 +106,7 @@ fn a_real_log_of_fifteen_minutes_is_read() {
     let path = shared("data/emane/scenario.eel");
     let text = std::fs::read_to_string(path).unwrap();
     let tracks = read(EEL_FORMAT, &text).unwrap();
-    let last = tracks.tracks().0.into_values().filter_map(|track| track.last().copied());
+    let last = tracks.courses().into_values().filter_map(|track| track.last().copied());
     assert_eq!(last.map(|fix| fix.0).fold(0.0, f64::max), 899.0);
     // 9000 events with the losses towards nine nodes each.
     let (_, nodes, report) = scenario(EEL_FORMAT, &text);
@@ -121,12 +122,13 @@ fn damaged_recordings_are_answered() {
             let mut bent = text.as_bytes().to_vec();
             bent[cut] ^= 1 << (cut % 8);
             if let Ok(tracks) = dataset(format, &[&bent]) {
-                drop(tracks.motion_scenario(format));
+                drop(tracks.motion_scenario(format, &station()));
             }
         }
     }
     for text in ["<kml/>", "<gpx><!DOCTYPE a></gpx>", "not xml"] {
-        let read = read(GPX_FORMAT, text).and_then(|tracks| tracks.motion_scenario(GPX_FORMAT));
+        let read = read(GPX_FORMAT, text)
+            .and_then(|tracks| tracks.motion_scenario(GPX_FORMAT, &station()));
         assert!(read.is_err(), "{text}");
     }
 }
@@ -162,4 +164,40 @@ fn tracks_of_one_name_are_nodes_of_their_own() {
     assert_eq!(times(&tracks, "ACTIVE LOG"), [0.0, 600.0]);
     assert_eq!(times(&tracks, "ACTIVE LOG 2"), [0.0, 600.0]);
     assert_eq!(count(&tracks.report, "numbered"), 1);
+}
+
+#[test]
+fn initial_state_of_an_event_log_is_taken() {
+    let log = "-Inf nem:1-3 location gps 40.03,-74.52,3.0,agl
+-Inf nem:4 location gps 40.04,-74.52
+-inf nem:1-2,4 allinformedpathloss 90
+-Inf nem:3 pathloss nem:1-2,4-5,-Inf nem:1,2,4-6,80,81
+1.5 nem:1 pathloss nem:2,Inf # gone
+2 nem:4 orientation 1,2,3
+2 nem:4 velocity 1,2,3
+2 nem:4 antennaprofile 3,195,45
+2 nem:9-1 location gps 1,2
+3 nem:4 location
+";
+    let tracks = read(EEL_FORMAT, log).unwrap();
+    let script = tracks.script(EEL_FORMAT, &station()).unwrap();
+    // Of six nodes, 5 and 6 are in path losses alone.
+    assert_eq!((script.nodes, script.unplaced), (6, 2));
+    let losses = |from: &str, to: &str| -> Vec<(f64, Option<f64>, Option<f64>)> {
+        let name = |node: u32| tracks.nodes[node as usize].name.as_str();
+        let of = |event: &(f64, Event)| match event.1 {
+            Event::Observe(a, b, values) if (name(a), name(b)) == (from, to) => {
+                Some((event.0, values.path_loss_db, values.delivery_prob))
+            }
+            _ => None,
+        };
+        tracks.events.iter().filter_map(of).collect()
+    };
+    assert_eq!(losses("nem-4", "nem-1"), [(0.0, Some(90.0), None)]);
+    assert_eq!(losses("nem-2", "nem-1"), [(0.0, Some(90.0), None), (1.5, None, Some(0.0))]);
+    assert_eq!(losses("nem-5", "nem-3"), [(0.0, None, Some(0.0)), (0.0, Some(80.0), None)]);
+    assert_eq!(losses("nem-3", "nem-6"), [(0.0, Some(81.0), None)]);
+    for what in ["orientation", "velocity", "antennaprofile", "invalid NEMs", "without values"] {
+        assert_eq!(count(&tracks.report, what), 1, "{what}: {}", tracks.report);
+    }
 }

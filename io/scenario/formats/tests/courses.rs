@@ -1,0 +1,152 @@
+//! Motion and heights of recordings: the same in a log and in a scenario.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use groundwave_engine::{Clock, Engine, Execution};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
+use groundwave_simulation::site::NodeView;
+
+use super::super::{Dataset, Format, ReadOptions, Source, eel, gpx, ns2};
+use super::count;
+use crate::parse_alone;
+
+/// Position and height above ground, m, of each node by name.
+type State = BTreeMap<String, (GeoPoint, f64)>;
+
+fn read(format: &Format, text: &str) -> Dataset {
+    let mut options = ReadOptions::new(station());
+    options.origin = GeoPoint::new(57.7, 11.9).ok();
+    format.read(&Source::of(text.into()), &options).unwrap()
+}
+
+/// The states of a world after each tick, with the commands that `schedule` puts into it.
+fn run(step_ns: u64, ticks: u64, schedule: impl FnOnce(&mut Engine<Snapshot>)) -> Vec<State> {
+    let mut builder = world(Arc::new(Flat::default()));
+    builder.execution(Execution::Serial);
+    let mut engine: Engine<Snapshot> = builder.build(0, step_ns).unwrap();
+    schedule(&mut engine);
+    let state = |_| {
+        let ticked = engine.tick(None).unwrap();
+        assert!(ticked.refused.is_empty(), "{:?}", ticked.refused);
+        let view = engine.view();
+        let node =
+            |node: &NodeView| (node.name.clone(), (node.position, node.station.height_agl_m));
+        view.nodes.iter().map(node).collect()
+    };
+    (1..=ticks).map(state).collect()
+}
+
+/// The states of a recording as a log.
+fn log(format: &Format, recording: &Dataset) -> Vec<State> {
+    let script = recording.script(format, &station()).unwrap();
+    run(recording.step_ns(), script.last_tick, |engine| {
+        for (tick, name, body) in &script.commands {
+            let command = engine.registry().from_bytes(name, body).unwrap();
+            engine.script(*tick, command);
+        }
+    })
+}
+
+/// The states of a recording as a scenario.
+fn scenario(format: &Format, recording: Dataset) -> Vec<State> {
+    let (text, _, _) = recording.motion_scenario(format, &station()).unwrap();
+    let scenario = parse_alone(&text, "made").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let clock = Clock::new(scenario.step_ns);
+    run(scenario.step_ns, scenario.duration_ns / scenario.step_ns, |engine| {
+        for record in &scenario.records {
+            let body = record.timed_body();
+            let command = engine.registry().from_json(&record.name, body).unwrap();
+            engine.script(clock.tick_at(record.at_ns), command);
+        }
+    })
+}
+
+/// Asserts that a recording moves its nodes alike in both, to the millimetre; the states.
+#[track_caller]
+fn same(format: &Format, text: &str) -> Vec<State> {
+    let log = log(format, &read(format, text));
+    let scenario = scenario(format, read(format, text));
+    assert!(!log.is_empty() && scenario.len() + 1 >= log.len());
+    for (tick, (one, other)) in log.iter().zip(&scenario).enumerate() {
+        assert_eq!(one.len(), other.len());
+        for (name, (position, height_m)) in one {
+            let (expected, expected_m) = other[name];
+            let apart_m = geodesic::inverse(*position, expected).distance_m;
+            assert!(apart_m < 1e-3, "{name} {apart_m} m apart in tick {tick}");
+            assert_eq!(*height_m, expected_m, "{name} in tick {tick}");
+        }
+    }
+    log
+}
+
+fn apart_m(a: GeoPoint, lat: f64, lon: f64) -> f64 {
+    geodesic::inverse(a, GeoPoint::new(lat, lon).unwrap()).distance_m
+}
+
+#[test]
+fn track_walks_from_fix_to_fix() {
+    let point = |lat: f64, time: &str| {
+        format!("<trkpt lat=\"{lat}\" lon=\"11.9\"><time>2022-08-18T{time}Z</time></trkpt>")
+    };
+    let points =
+        [(57.70, "08:00:00"), (57.71, "08:01:00"), (57.71, "08:01:30.5"), (57.70, "08:02:00")];
+    let points: String = points.iter().map(|(lat, time)| point(*lat, time)).collect();
+    let gpx = format!("<gpx><trk><name>a</name><trkseg>{points}</trkseg></trk></gpx>");
+    let states = same(&gpx::FORMAT, &gpx);
+    assert!(apart_m(states[30]["a"].0, 57.705, 11.9) < 1.0, "half way after half a minute");
+    assert!(apart_m(states[80]["a"].0, 57.71, 11.9) < 1e-3, "a stay of half a minute");
+    assert!(apart_m(states[120]["a"].0, 57.70, 11.9) < 1e-3);
+    // The date of the recording is kept.
+    let recording = read(&gpx::FORMAT, &gpx);
+    assert_eq!(recording.begin_unix_s, Some(1_660_809_600.0));
+    let (text, ..) = recording.motion_scenario(&gpx::FORMAT, &station()).unwrap();
+    assert!(text.contains("description = \"Second 0 is 2022-08-18T08:00:00Z.\""), "{text}");
+}
+
+#[test]
+fn track_of_many_fixes_is_one_motion() {
+    let lines: String = (0..2_500)
+        .map(|second| {
+            let lat = 57.7 + f64::from(second % 50) * 1e-4;
+            format!("{second} nem:1 location gps {lat},11.9\n")
+        })
+        .collect();
+    let states = same(&eel::FORMAT, &lines);
+    assert!(apart_m(states[1_030]["nem-1"].0, 57.7030, 11.9) < 1e-3);
+    let script = read(&eel::FORMAT, &lines).script(&eel::FORMAT, &station()).unwrap();
+    let count = script.commands.iter().filter(|command| command.1 == "motion.follow").count();
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn heights_above_ground_are_those_of_the_recording() {
+    let eel = "0 nem:1 location gps 57.7,11.9,500,agl\n0 nem:2 location gps 57.71,11.9,3,msl\n\
+               5 nem:1 location gps 57.7,11.9,600,agl\n9 nem:2 location gps 57.71,11.9,-30000,agl\n";
+    let states = same(&eel::FORMAT, eel);
+    assert_eq!((states[1]["nem-1"].1, states[7]["nem-1"].1), (500.0, 600.0));
+    assert_eq!(states[7]["nem-2"].1, station().height_agl_m);
+    let report = read(&eel::FORMAT, eel).report;
+    assert_eq!((count(&report, "above sea level"), count(&report, "beyond 0 to")), (1, 1));
+}
+
+#[test]
+fn orders_of_ns2_move_nodes_alike() {
+    let start =
+        "$node_(0) set X_ 0\n$node_(0) set Y_ 0\n$node_(7) set X_ 50\n$node_(7) set Y_ 50\n";
+    let walk =
+        "$ns_ at 1 \"$node_(0) setdest 190 0 1.5\"\n$ns_ at 20.5 \"$node_(0) setdest 0 80 3\"\n";
+    let states = same(&ns2::FORMAT, &format!("{start}{walk}"));
+    let origin = GeoPoint::new(57.7, 11.9).unwrap();
+    let walked_m = |tick: usize| geodesic::inverse(origin, states[tick]["node-0"].0).distance_m;
+    assert!((walked_m(11) - 15.0).abs() < 1e-3, "{}", walked_m(11));
+    // Jumps of CORE.
+    let jumps: String = (1..6)
+        .map(|second| format!("$ns_ at {second} \"$node_(7) setdest {} 0 0\"\n", second * 100))
+        .collect();
+    let states = same(&ns2::FORMAT, &format!("{start}{jumps}"));
+    let apart_m = geodesic::inverse(origin, states[4]["node-7"].0).distance_m;
+    assert!((apart_m - 400.0).abs() < 1e-3, "{apart_m}");
+}
