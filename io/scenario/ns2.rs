@@ -1,8 +1,9 @@
 //! Motion in the Tcl lines of ns-2, as `setdest` and `BonnMotion` write them.
 //!
-//! Three kinds of lines carry meaning: `$node_(0) set X_ 100` (and `Y_`; `Z_` is read and left),
-//! `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s), `$ns_ at 60.0 stop`, and
-//! comments. `$god_` lines, hop counts of setdest for ns-2, are passed over.
+//! The statements are those of ns-2 and of ns-3's `Ns2MobilityHelper`: `$node_(0) set X_ 100` (and
+//! `Y_`; `Z_` is read and not used), the same at a time, `$ns_ at 1.0 "$node_(0) set X_ 100"`, which is
+//! a jump, `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s) and `$ns_ at 60.0 stop`. A
+//! `#` begins a comment. `$god_` lines, hop counts of setdest for ns-2, are passed over.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -45,6 +46,8 @@ pub(crate) struct Move {
     pub(crate) y_m: f64,
     /// Zero means a stop or a jump; see [`super::setdest`].
     pub(crate) speed_m_s: f64,
+    /// The only coordinate of a jump, 0 for x and 1 for y; the other one stays as it is.
+    pub(crate) axis: Option<usize>,
     /// Offset of the line.
     pub(crate) offset: usize,
 }
@@ -56,6 +59,15 @@ pub(crate) struct BadLine {
     pub(crate) span: Range<usize>,
     pub(crate) what: String,
     pub(crate) allowed: String,
+    /// True if a number is written with a decimal comma.
+    pub(crate) has_comma: bool,
+}
+
+/// True for a line with a decimal comma: a comma between two digits.
+fn has_comma(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    bytes.windows(3).any(|three| three[1] == b',' && is_digit(&three[0]) && is_digit(&three[2]))
 }
 
 /// Reads a trace; bad lines are reported and ignored.
@@ -70,6 +82,7 @@ pub(crate) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
                 span: start..start + raw.trim().len(),
                 what,
                 allowed: allowed.to_owned(),
+                has_comma: has_comma(raw),
             });
         }
         offset += raw.len();
@@ -83,8 +96,8 @@ type Fault = (String, &'static str);
 const FORMS: &str = "\"$node_(0) set X_ 100\", \"$ns_ at 1.0 \\\"$node_(0) setdest 200 300 5\\\"\", \"$ns_ at 60.0 stop\", or a comment";
 
 fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
-    let line = raw.trim();
-    if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
+    let line = raw.split('#').next().unwrap_or_default().trim();
+    if line.is_empty() || line.starts_with("$god_") {
         return Ok(());
     }
     if line.len() > NS2_LINE_BYTES_MAX {
@@ -110,16 +123,27 @@ fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
         ["$ns_" | "$ns", "at", _, "$god_", ..] => Ok(()),
         ["$ns_" | "$ns", "at", at_s, "stop" | "finish" | "halt"]
         | ["$ns_" | "$ns", "at", at_s, .., "$ns_" | "$ns", "halt"] => {
-            trace.stop_s = Some(number(at_s, "seconds since the start")?);
+            trace.stop_s = Some(positive(at_s, "seconds since the start")?);
+            Ok(())
+        }
+        ["$ns_" | "$ns", "at", at_s, node, "set", axis @ ("X_" | "Y_" | "Z_"), value] => {
+            let at_s = positive(at_s, "seconds since the start")?;
+            let (node, value) = (node_number(node)?, coordinate(value)?);
+            let axis = ["X_", "Y_"].iter().position(|name| name == axis);
+            if axis.is_some() {
+                let (x_m, y_m) = (value, value);
+                trace.moves.push(Move { at_s, node, x_m, y_m, speed_m_s: 0.0, axis, offset });
+            }
             Ok(())
         }
         ["$ns_" | "$ns", "at", at_s, node, "setdest", x, y, speed] => {
             let order = Move {
-                at_s: number(at_s, "seconds since the start")?,
+                at_s: positive(at_s, "seconds since the start")?,
                 node: node_number(node)?,
                 x_m: coordinate(x)?,
                 y_m: coordinate(y)?,
-                speed_m_s: number(speed, "metres per second")?,
+                speed_m_s: positive(speed, "metres per second")?,
+                axis: None,
                 offset,
             };
             trace.moves.push(order);
@@ -145,6 +169,14 @@ fn coordinate(word: &str) -> Result<f64, Fault> {
         return Err((format!("{metres} m is out of range"), "[-10000000, 10000000]"));
     }
     Ok(metres)
+}
+
+/// A number of at least 0.
+fn positive(word: &str, allowed: &'static str) -> Result<f64, Fault> {
+    match number(word, allowed)? {
+        number if number < 0.0 => Err((format!("{number} is negative"), allowed)),
+        number => Ok(number),
+    }
 }
 
 fn number(word: &str, allowed: &'static str) -> Result<f64, Fault> {

@@ -105,16 +105,22 @@ pub(crate) fn orders(trace: &Trace, dialect: Option<Dialect>) -> Orders {
     sorted.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     let mut courses: BTreeMap<u32, Course> = BTreeMap::new();
     let mut out = Orders::default();
-    for order in sorted {
-        let destination_m = [order.x_m, order.y_m];
+    for mut order in sorted {
         let course = courses.entry(order.node).or_insert_with(|| {
             let start = trace.start.get(&order.node).copied().unwrap_or_default();
             let from_m = [start.x_m.unwrap_or(0.0), start.y_m.unwrap_or(0.0)];
             Course { from_m, to_m: from_m, ..Course::default() }
         });
         let here_m = course.at_m(order.at_s);
+        match order.axis {
+            Some(0) => order.y_m = here_m[1],
+            Some(_) => order.x_m = here_m[0],
+            None => {}
+        }
+        let destination_m = [order.x_m, order.y_m];
         let apart_m = (here_m[0] - order.x_m).hypot(here_m[1] - order.y_m);
         let action = match (order.speed_m_s == 0.0, dialect) {
+            _ if order.axis.is_some() => Action::Jump,
             (false, _) => Action::Head,
             (true, Some(Dialect::Core)) => Action::Jump,
             (true, Some(Dialect::Ns2)) => Action::Stop,

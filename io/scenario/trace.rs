@@ -108,7 +108,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         let name = name(motion, order.node);
         let fault = |what: String, allowed: String| {
             let line = line_at(&read.text.text, order.offset);
-            BadLine { span: line, what, allowed }
+            BadLine { span: line, what, allowed, has_comma: false }
         };
         let Some(since_ns) = start_ns(lowering, read, &name, order.offset, path) else {
             continue;
@@ -188,8 +188,12 @@ fn start_ns(
     if since_ns.is_none() {
         let allowed = "nodes of this scenario (see prefix), or nodes placed with X_ and Y_ when station is given";
         let what = format!("unknown node {name:?}");
-        let line =
-            BadLine { span: line_at(&read.text.text, offset), what, allowed: allowed.to_owned() };
+        let line = BadLine {
+            span: line_at(&read.text.text, offset),
+            what,
+            allowed: allowed.to_owned(),
+            has_comma: false,
+        };
         refuse(lowering, &read.text, line, path);
     }
     since_ns
@@ -206,7 +210,12 @@ fn starting_place(
     let (Some(x_m), Some(y_m)) = (start.x_m, start.y_m) else {
         let what = format!("$node_({number}) has only one of X_ and Y_");
         let span = line_at(&read.text.text, start.offset);
-        refuse(lowering, &read.text, BadLine { span, what, allowed: "both".to_owned() }, path);
+        refuse(
+            lowering,
+            &read.text,
+            BadLine { span, what, allowed: "both".to_owned(), has_comma: false },
+            path,
+        );
         return None;
     };
     place(read.origin, x_m, y_m)

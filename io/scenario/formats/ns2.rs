@@ -3,10 +3,10 @@
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::dataset::{Dataset, Event};
-use super::error::{FormatError, Location};
-use super::text::{line_of, text};
+use super::error::{Fault, FormatError, Location, quoted};
+use super::text::{Lines, text};
 use super::{Content, Format, ReadOptions, Source};
-use crate::ns2;
+use crate::ns2::{self, Start};
 use crate::setdest;
 use crate::setdest::Action;
 
@@ -17,10 +17,16 @@ pub static FORMAT: Format = Format {
     description: "ns-2 motion (setdest, BonnMotion): nodes that move; --origin says where",
     extensions: &["scen", "tcl", "ns_movements", "ns2"],
     contents: &[Content::Tracks],
-    sniff: |sample| sample.lines().any(|line| line.starts_with("$node_(")),
+    sniff: |sample| sample.lines().any(is_motion),
     read: Some(read),
     ..Format::NONE
 };
+
+/// True for a statement about motion.
+fn is_motion(line: &str) -> bool {
+    line.starts_with("$node_(")
+        || (line.starts_with("$ns") && line.contains("$node_(") && line.contains("set"))
+}
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let lossy = String::from_utf8_lossy(source.bytes());
@@ -31,20 +37,38 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         dataset.report.add(what, Location::default);
         GeoPoint::new(0.0, 0.0).ok()
     });
-    let line_at = |offset: usize| line_of(&text.as_bytes()[..offset]) as usize;
-    let trace = ns2::read(text, |bad| {
-        let what = format!("a line of another kind ({})", bad.what);
-        dataset.drop(&what, line_at(bad.span.start));
+    let lines = Lines::of(text);
+    let mut comma = None;
+    let mut trace = ns2::read(text, |bad| {
+        let line = lines.line(bad.span.start);
+        if bad.has_comma && comma.is_none() {
+            comma = Some((text[bad.span.clone()].to_owned(), line));
+        }
+        dataset.drop(&format!("a line of another kind ({})", bad.what), line);
     });
+    if let Some((actual, line)) = comma {
+        // Leaving it out would leave a node standing.
+        let fault = Fault::new("", quoted(&actual), "numbers with a decimal point, not a comma");
+        return Err(fault.at(&FORMAT, Location::line(line)));
+    }
     let position = |x_m: f64, y_m: f64| {
         let azimuth_deg = x_m.atan2(y_m).to_degrees();
         geodesic::direct(origin?, azimuth_deg, x_m.hypot(y_m)).ok()
     };
+    for order in &trace.moves {
+        trace.start.entry(order.node).or_insert_with(|| {
+            let what = "motion of a node without a start: 0, 0 is taken, as ns-2 does";
+            dataset.drop(what, lines.line(order.offset));
+            Start { x_m: Some(0.0), y_m: Some(0.0), offset: order.offset }
+        });
+    }
     for (number, start) in &trace.start {
-        let line = line_at(start.offset);
-        let at = start.x_m.zip(start.y_m).and_then(|(x, y)| position(x, y));
-        let Some(at) = at else {
-            dataset.drop("a start without X_ and Y_", line);
+        let line = lines.line(start.offset);
+        if start.x_m.is_none() || start.y_m.is_none() {
+            dataset.drop("a start with only one of X_ and Y_: 0 is taken for the other", line);
+        }
+        let Some(at) = position(start.x_m.unwrap_or(0.0), start.y_m.unwrap_or(0.0)) else {
+            dataset.drop("a start beyond the Earth", line);
             continue;
         };
         if let Some(node) = dataset.node(&format!("node-{number}"), line) {
@@ -54,10 +78,10 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let orders = setdest::orders(&trace, options.dialect);
     for offset in &orders.doubtful {
         let what = "speed 0 with another destination: read as a stop; --dialect core reads a jump";
-        dataset.drop(what, line_at(*offset));
+        dataset.drop(what, lines.line(*offset));
     }
     for (order, action) in &orders.orders {
-        let line = line_at(order.offset);
+        let line = lines.line(order.offset);
         if trace.stop_s.is_some_and(|stop_s| order.at_s > stop_s) {
             dataset.drop("motion after the end of the trace", line);
             continue;
@@ -66,10 +90,6 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a destination beyond the Earth", line);
             continue;
         };
-        if !trace.start.contains_key(&order.node) {
-            dataset.drop("motion of a node without a start", line);
-            continue;
-        }
         if let Some(node) = dataset.node(&format!("node-{}", order.node), line) {
             let event = match action {
                 Action::Jump => Event::Move(node, target),

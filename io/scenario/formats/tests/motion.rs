@@ -6,7 +6,7 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 use proptest::prelude::*;
 
-use super::super::{Dataset, ReadOptions, Source, ns2};
+use super::super::{Dataset, ReadOptions, Source, identify, ns2};
 use super::count;
 use crate::setdest::Dialect;
 
@@ -89,6 +89,71 @@ fn the_positions_of_core_are_jumps() {
     assert_eq!(count(&doubtful.report, "--dialect core"), 5);
     let recording = read(&mixed, Some(Dialect::Core));
     assert_eq!(count(&recording.report, "--dialect core"), 0);
+}
+
+/// Positions of the only node after some ticks, m from the origin: statements of ns-3's helper.
+#[test]
+fn statements_of_ns3_are_read() {
+    let start = "$node_(0) set X_ 1 # x\n$node_(0) set Y_ 2 ### y\n";
+    let square = "$ns_ at 1.0 \"$node_(0) setdest 1.0e+2  0   1.0e+2\"\r\n\
+                  $ns_ at 2.0 \" $node_(0)   setdest 100 1E2 100 \"\r\n";
+    for (text, tick, expected_m, notes) in [
+        ("# no Z_ and no end\n\n$node_(0) set X_ 1.0 # c\n$node_(0) set Y_ 2.0", 0, (1.0, 2.0), 0),
+        ("$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$node_(0) set Z_ 3\n", 0, (1.0, 2.0), 0),
+        ("$ns_ at 1.0 \"$node_(0) setdest 25 0 5\"", 4, (15.0, 0.0), 1),
+        (square, 2, (100.0, 0.0), 1),
+        (square, 3, (100.0, 100.0), 1),
+        (
+            "$ns_ at 1 \"$node_(12) set X_ 10\"\n$ns_ at 1 \"$node_(12) set Z_ 9\"\n\
+          $ns_ at 1 \"$node_(12) set Y_ 20\"",
+            2,
+            (10.0, 20.0),
+            1,
+        ),
+        (
+            &format!(
+                "$node() set X_ 1\n$node # no\n{start}$ns_ at \"$node_(0) setdest 4 4 4\"\n\
+          $ns_ at 1 \"$node_(0) setdest 2 2 1  \" # yes\n"
+            ),
+            2,
+            (2.0, 2.0),
+            3,
+        ),
+        (
+            &format!(
+                "{start}$node_(-22) set Y_ 3\n$node_(3.3) set Y_ 1\n$ns_ at s \"$node_(0) setdest 5 5 5\"\n\
+          $ns_ at 1 \"$node_(0) setdest 2 2 1\"\n$ns_ at 1 \"$node_(0) setdest 9 2 -1\"\n\
+          $ns_ at 1 \"$node_(0) setdest 23 2.. s2\"\n$ns_ at -12 \"$node_(0) setdest 11 22 33\""
+            ),
+            2,
+            (2.0, 2.0),
+            6,
+        ),
+        (
+            "$node_(0) set X_ -1.0\n$node_(0) set Y_ 0\n$ns_ at 1.0 \"$node_(0) setdest 0 0 1\"\n\
+          $ns_ at 2.0 \"$node_(0) setdest 0 -1 1\"\n",
+            3,
+            (0.0, -1.0),
+            0,
+        ),
+    ] {
+        let recording = read(text, None);
+        assert_eq!(identify(&Source::of(text.into())), Ok(&ns2::FORMAT), "{text}");
+        let walked = track(&recording);
+        let end = walked[tick.min(walked.len() - 1)];
+        assert!(apart_m(end, at_m(expected_m.0, expected_m.1)) < 1e-6, "{text}");
+        let count: usize = recording.report.notes.iter().map(|note| note.count).sum();
+        assert_eq!(count, notes, "{text}: {}", recording.report);
+    }
+}
+
+#[test]
+fn decimal_comma_gives_an_error_with_the_row() {
+    let text =
+        "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 1 \"$node_(0) setdest 10,5 20,0 1,5\"\n";
+    let error = ns2::FORMAT.read(&Source::of(text.into()), &ReadOptions::new(station()));
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("line 3: found") && message.contains("decimal point"), "{message}");
 }
 
 proptest! {

@@ -187,12 +187,14 @@ fn motion_and_rates_become_recordings() {
     let source = Source::of(text.into());
     assert_eq!(identify(&source), Ok(&ns2::FORMAT));
     let recording = ns2::FORMAT.read(&source, &options).unwrap();
-    assert_eq!((recording.nodes.len(), recording.events.len()), (1, 2));
+    assert_eq!((recording.nodes.len(), recording.events.len()), (2, 4));
     assert_eq!(dropped(&recording, "a line of another kind"), 1);
     assert_eq!(dropped(&recording, "without a start"), 1);
     let script = recording.script(&ns2::FORMAT, &station()).unwrap();
     let names: Vec<_> = script.commands.iter().map(|(.., name, _)| *name).collect();
-    assert_eq!(names, ["mesh.limits", "node.add", "node.move", "motion.goto"]);
+    let adds = ["mesh.limits", "node.add", "node.add"];
+    assert_eq!(names[..3], adds);
+    assert_eq!(names[3..], ["node.move", "node.move", "motion.goto", "motion.goto"]);
     run(&recording);
     let trace = |text: &str| dataset(&mahimahi::FORMAT, &[text.as_bytes()]);
     let recording = trace("0\n500\n1000\n1500\n2000\n").unwrap();
