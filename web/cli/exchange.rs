@@ -99,6 +99,11 @@ impl Import {
     /// Sends the document.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let source = Source::open(&self.from).map_err(Failure::Input)?;
+        if source.documents.len() > 1 {
+            let (path, count) = (self.from.display(), source.documents.len());
+            let allowed = "allowed one; `groundwave convert` joins them";
+            return Err(Failure::Input(format!("{path}: found {count} documents, {allowed}")));
+        }
         let name = match self.format {
             Some(name) => name,
             None => formats::identify(&source).map_err(Failure::input)?.name.to_owned(),

@@ -15,6 +15,7 @@ pub static FORMAT: Format = Format {
     contents: &[Content::Measurements],
     sniff: |sample| !sample.json()[0]["neigh_address"].is_null(),
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    is_series: true,
     ..Format::NONE
 };
 

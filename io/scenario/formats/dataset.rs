@@ -223,11 +223,11 @@ impl Dataset {
         format: &Format,
         station: &Station,
     ) -> Result<(PlanFile, Report), FormatError> {
-        if let Some(plan) = self.plan {
-            return Ok((plan, self.report));
-        }
         let mut report = self.report;
         let document = Location::default;
+        if let Some(plan) = self.plan {
+            return Ok((plan, report));
+        }
         if self.links > 0 {
             let what = "link: dropped, a plan computes its own";
             report.add_many(what, self.links, document);

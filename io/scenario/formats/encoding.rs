@@ -1,6 +1,6 @@
 //! Texts in other encodings than UTF-8, as spreadsheets and old programs write them.
 
-use encoding_rs::{Encoding, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// Octets of a document in which those of a text without a zero are looked for.
 const HEAD_OCTETS: usize = 8_192;
@@ -16,20 +16,33 @@ fn declared(octets: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(name.as_bytes()).filter(|encoding| *encoding != encoding_rs::UTF_8)
 }
 
+/// UTF-16 without a mark: every second octet at the beginning is zero, as in ASCII.
+fn unmarked(octets: &[u8]) -> Option<&'static Encoding> {
+    let head = &octets[..octets.len().min(64) & !1];
+    let is_zero = |first: usize| head.iter().skip(first).step_by(2).all(|octet| *octet == 0);
+    let is_text = |first: usize| head.iter().skip(first).step_by(2).all(|octet| *octet != 0);
+    match (head.len() >= 4, is_zero(0), is_zero(1)) {
+        (true, true, false) if is_text(1) => Some(UTF_16BE),
+        (true, false, true) if is_text(0) => Some(UTF_16LE),
+        _ => None,
+    }
+}
+
 /// True for a text: no zeros, no mark of a binary format.
 fn is_text(octets: &[u8]) -> bool {
     let head = &octets[..octets.len().min(HEAD_OCTETS)];
     !head.contains(&0) && !octets.starts_with(b"PK") && !octets.starts_with(&[0x1f, 0x8b])
 }
 
-/// A document as UTF-8 with the name of the encoding it was written in, where that is another: UTF-16 with a
-/// byte order mark, that of an XML declaration, else Windows-1252 (Latin-1 with more characters) for a text that
+/// A document as UTF-8 with the name of the encoding it was written in, where that is another: UTF-16, with or
+/// without a byte order mark, that of an XML declaration, else Windows-1252 (Latin-1 with more characters) for a text that
 /// is no UTF-8. Binary documents stay as they are.
 pub(crate) fn to_utf8(octets: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
     let marked = Encoding::for_bom(&octets).map(|(encoding, _)| encoding);
     let marked = marked.filter(|encoding| *encoding != encoding_rs::UTF_8);
     let is_foreign = || is_text(&octets) && std::str::from_utf8(&octets).is_err();
     let encoding = marked
+        .or_else(|| unmarked(&octets))
         .or_else(|| declared(&octets).filter(|_| is_foreign()))
         .or_else(|| is_foreign().then_some(WINDOWS_1252));
     match encoding {

@@ -32,6 +32,15 @@ impl Location {
     pub(super) fn line(line: usize) -> Self {
         Self::new(line as u64, "")
     }
+
+    /// The location in a document of several.
+    pub(super) fn within(self, name: &str) -> Self {
+        let path = match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name}: {}", self.path),
+        };
+        Self::new(self.line, path)
+    }
 }
 
 impl fmt::Display for Location {
@@ -41,6 +50,18 @@ impl fmt::Display for Location {
             (0, path) => f.write_str(path),
             (line, "") => write!(f, "line {line}"),
             (line, path) => write!(f, "line {line}: {path}"),
+        }
+    }
+}
+
+impl FormatError {
+    /// The error of a document of several.
+    pub(super) fn within(self, name: &str) -> Self {
+        match self {
+            Self::Invalid { format, location, found, allowed } => {
+                Self::Invalid { format, location: location.within(name), found, allowed }
+            }
+            error @ Self::Scenario(_) => error,
         }
     }
 }

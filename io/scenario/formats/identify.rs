@@ -5,12 +5,13 @@ use std::cell::OnceCell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 
 use super::encoding::to_utf8;
-use super::error::{Fault, FormatError, Location};
+use super::error::{Fault, FormatError, Location, quoted};
 use super::limits::{SAMPLE_BYTES, SOURCE_BYTES_MAX};
 use super::{FORMATS, Format};
 
@@ -21,6 +22,8 @@ pub struct Source {
     pub path: PathBuf,
     /// The documents in the order of their names, at least one; texts in UTF-8.
     pub documents: Vec<Vec<u8>>,
+    /// Names of the files of a folder, one for each document; empty otherwise.
+    pub names: Vec<String>,
     /// Encoding that a document was written in, where it is not UTF-8.
     pub encoding: Option<&'static str>,
 }
@@ -29,7 +32,7 @@ impl Source {
     /// A document without a file.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
-        Self::decoded(PathBuf::new(), vec![bytes])
+        Self::decoded(PathBuf::new(), vec![bytes], Vec::new())
     }
 
     /// Reads a file, or all files of a folder; standard input for the path `-`.
@@ -47,7 +50,8 @@ impl Source {
                 let allowed = format!("allowed up to {SOURCE_BYTES_MAX}");
                 return Err(format!("{}: found {bytes} bytes, {allowed}", path.display()));
             }
-            std::fs::read(path).map_err(failed)
+            let packed = std::fs::read(path).map_err(failed)?;
+            unpacked(packed).map_err(|what| format!("{}: {what}", path.display()))
         };
         let mut paths = vec![path.to_owned()];
         if path.is_dir() {
@@ -66,11 +70,18 @@ impl Source {
             }
         }
         let documents = paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-        Ok(Self::decoded(path.to_owned(), documents))
+        let names = match path.is_dir() {
+            true => {
+                let names = paths.iter().map(|path| path.file_name().unwrap_or_default());
+                names.map(|name| name.to_string_lossy().into_owned()).collect()
+            }
+            false => Vec::new(),
+        };
+        Ok(Self::decoded(path.to_owned(), documents, names))
     }
 
     /// The documents with their texts in UTF-8.
-    fn decoded(path: PathBuf, documents: Vec<Vec<u8>>) -> Self {
+    fn decoded(path: PathBuf, documents: Vec<Vec<u8>>, names: Vec<String>) -> Self {
         let mut encoding = None;
         let decode = |octets| {
             let (document, name) = to_utf8(octets);
@@ -78,7 +89,7 @@ impl Source {
             document
         };
         let documents = documents.into_iter().map(decode).collect();
-        Self { path, documents, encoding }
+        Self { path, documents, names, encoding }
     }
 
     /// Reads a document to its end.
@@ -93,7 +104,14 @@ impl Source {
                 "standard input: found more than {SOURCE_BYTES_MAX} bytes, allowed no more"
             ));
         }
+        let bytes = unpacked(bytes).map_err(|what| format!("standard input: {what}"))?;
         Ok(Self::of(bytes))
+    }
+
+    /// Name of a document: that of its file in a folder, else its number from 1.
+    pub(super) fn name(&self, index: usize) -> String {
+        let name = self.names.get(index).cloned();
+        name.unwrap_or_else(|| format!("document {}", index + 1))
     }
 
     /// The first document.
@@ -108,6 +126,25 @@ impl Source {
         let stem = self.path.file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()
     }
+}
+
+/// The content of a document that gzip has packed, recognised by its first bytes; other documents as
+/// they are.
+fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut document = Vec::new();
+    let mut stream = MultiGzDecoder::new(&bytes[..]).take(SOURCE_BYTES_MAX + 1);
+    stream
+        .read_to_end(&mut document)
+        .map_err(|error| format!("found damaged gzip data ({error}), allowed a whole file"))?;
+    if document.len() as u64 > SOURCE_BYTES_MAX {
+        return Err(format!(
+            "found gzip data of more than {SOURCE_BYTES_MAX} bytes, allowed no more"
+        ));
+    }
+    Ok(document)
 }
 
 /// The beginning of a document, as formats look at it.
@@ -218,35 +255,71 @@ pub fn extensions(can: impl Fn(&Format) -> bool) -> String {
     endings.collect::<Vec<_>>().join(", ")
 }
 
-/// The format of a document. Those that recognise its content come before others, the ending
-/// decides between several; an ending of exactly one format is enough for content of none.
+/// The format of a document, of a folder that of the first document of a known one. Formats that
+/// recognise the content come before others, the ending decides between several; an ending of exactly
+/// one format is enough for content of none.
 ///
 /// # Errors
-/// A document of no format, with those that are read.
+/// Documents of no format, with those that are read.
 pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
-    let sample = Sample::of(source.bytes());
+    let path_of = |index: usize| source.names.get(index).map(|name| source.path.join(name));
+    let documents = source.documents.iter().enumerate();
+    let mut by_document = documents.map(|(index, bytes)| {
+        identify_one(bytes, &path_of(index).unwrap_or_else(|| source.path.clone()))
+    });
+    let first = by_document.next().unwrap_or_else(|| identify_one(&[], &source.path));
+    first.or_else(|error| by_document.find_map(Result::ok).ok_or(error))
+}
+
+fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatError> {
+    let sample = Sample::of(bytes);
     let reading = || FORMATS.into_iter().filter(|format| format.read.is_some());
     let formats: Vec<&Format> = reading().filter(|format| (format.sniff)(&sample)).collect();
-    let ends = |format: &&'static Format| format.ends(&source.path);
+    let ends = |format: &&'static Format| format.ends(path);
     let chosen = formats.iter().copied().find(ends).or(formats.first().copied());
     if let Some(format) = chosen {
         return Ok(format);
     }
     let mut named = reading().filter(ends);
     match (named.next(), named.next()) {
-        (Some(format), None) => Ok(format),
+        // An XML document shows what it is: an ending does not make it another.
+        (Some(format), None) if sample.xml_root().is_empty() => Ok(format),
         _ => {
-            let actual = match serde_json::from_slice::<serde::de::IgnoredAny>(source.bytes()) {
-                Ok(_) => "JSON of an unknown kind".to_owned(),
-                Err(error) if sample.text().trim_start().starts_with(['{', '[']) => {
-                    format!("invalid JSON ({error})")
-                }
-                Err(_) if sample.bytes().is_empty() => "an empty document".to_owned(),
-                Err(_) => "content of an unknown kind".to_owned(),
-            };
             let read = names(|format| format.read.is_some());
-            let fault = Fault::new("format", actual, format!("{read}; --format NAME forces one"));
+            let fault =
+                Fault::new("format", sample.kind(), format!("{read}; --format NAME forces one"));
             Err(fault.unidentified(Location::path("format")))
+        }
+    }
+}
+
+/// Root elements of XML documents of other programs, with what they are and the nearest content that
+/// is read.
+const FOREIGN_ROOTS: [(&str, &str); 6] = [
+    ("FlowMonitor", "flow statistics of ns-3, without positions and links; its motion is ns2"),
+    ("routes", "routes of SUMO; its positions are sumo, written with --fcd-output"),
+    ("net", "a road network of SUMO; its positions are sumo, written with --fcd-output"),
+    ("anim", "an animation of NetAnim; the motion of ns-3 is ns2"),
+    ("platform", "an EMANE platform; its events are eel"),
+    ("osm", "a map of OpenStreetMap; tracks are gpx"),
+];
+
+impl Sample<'_> {
+    /// Kind of a document of no format, for an error.
+    fn kind(&self) -> String {
+        let root = self.xml_root();
+        if !root.is_empty() {
+            let foreign = FOREIGN_ROOTS.iter().find(|(name, _)| *name == root);
+            let detail = foreign.map_or(String::new(), |(_, what)| format!(", {what}"));
+            return format!("XML with the first element {}{detail}", quoted(&root));
+        }
+        match serde_json::from_slice::<serde::de::IgnoredAny>(self.bytes()) {
+            Ok(_) => "JSON of an unknown kind".to_owned(),
+            Err(error) if self.text().trim_start().starts_with(['{', '[']) => {
+                format!("invalid JSON ({error})")
+            }
+            Err(_) if self.bytes().is_empty() => "an empty document".to_owned(),
+            Err(_) => "content of an unknown kind".to_owned(),
         }
     }
 }

@@ -19,6 +19,7 @@ pub static FORMAT: Format = Format {
     contents: &[Content::Positions, Content::Measurements],
     sniff: |sample| sniff(sample.json()),
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    is_series: true,
     ..Format::NONE
 };
 

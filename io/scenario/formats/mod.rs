@@ -63,6 +63,7 @@ mod report;
 mod rows;
 pub mod scenario;
 mod script;
+mod series;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -140,6 +141,8 @@ pub struct Format {
     pub contents: &'static [Content],
     /// Detects the format by the content of a document.
     pub sniff: fn(&Sample<'_>) -> bool,
+    /// Several documents are one series for the reader; otherwise each is read on its own.
+    pub is_series: bool,
     /// Reader of documents.
     pub read: Option<fn(&Source, &ReadOptions) -> Result<Dataset, FormatError>>,
     /// Writer of plans.
@@ -186,6 +189,7 @@ impl Format {
         media_type: None,
         contents: &[],
         sniff: |_| false,
+        is_series: false,
         read: None,
         write_plan: None,
         write_recording: None,
@@ -209,7 +213,10 @@ impl Format {
     /// The first invalid part; of a scenario, all of them.
     pub fn read(&self, source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
         let read = self.read.ok_or_else(|| self.unreadable())?;
-        let mut dataset = read(source, options)?;
+        let mut dataset = match source.documents.len() > 1 && !self.is_series {
+            true => series::read(self, source, options)?,
+            false => read(source, options)?,
+        };
         if let Some(encoding) = source.encoding {
             let what = format!("text in {encoding}: converted to UTF-8");
             dataset.report.add(&what, Location::default);

@@ -24,6 +24,7 @@ pub static FORMAT: Format = Format {
     },
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
     write_recording: Some(write),
+    is_series: true,
     ..Format::NONE
 };
 

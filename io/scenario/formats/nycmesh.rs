@@ -18,6 +18,7 @@ pub static FORMAT: Format = Format {
         nodes.any(|node| node["coordinates"].is_array() && !node["id"].is_null())
     },
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    is_series: true,
     ..Format::NONE
 };
 

@@ -22,6 +22,7 @@ pub static FORMAT: Format = Format {
         first.is_some_and(|row| !row["lastHopIP"].is_null() || !row["remoteIP"].is_null())
     },
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    is_series: true,
     ..Format::NONE
 };
 

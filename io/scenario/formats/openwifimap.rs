@@ -18,6 +18,7 @@ pub static FORMAT: Format = Format {
         rows.any(|row| row["value"]["latlng"].is_array() || row["value"]["hostname"].is_string())
     },
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    is_series: true,
     ..Format::NONE
 };
 

@@ -82,7 +82,8 @@ impl fmt::Display for Report {
 
 impl Report {
     /// The notes on one line, for an error: counts and reasons.
-    pub(super) fn summary(&self) -> String {
+    #[must_use]
+    pub fn summary(&self) -> String {
         let notes = self.notes.iter().map(|note| format!("{} x {}", note.count, note.what));
         notes.collect::<Vec<_>>().join("; ")
     }

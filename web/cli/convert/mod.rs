@@ -243,6 +243,11 @@ impl Convert {
     ) -> Result<(), Failure> {
         let plan = dataset.into_plan(format, &default_station());
         let (plan, report) = plan.map_err(|err| self.invalid(err))?;
+        if plan.nodes.is_empty() {
+            let notes = report.summary();
+            let what = format!("{format}: found no node with a position ({notes}), allowed at least one");
+            return Err(self.invalid(what));
+        }
         let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
         if is_swapped(&*self.ground.open()?.terrain, &positions) {
             anstream::eprintln!("{}", warning(SWAPPED));

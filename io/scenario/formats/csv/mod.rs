@@ -33,6 +33,7 @@ pub static FORMAT: Format = Format {
     media_type: Some("text/csv; charset=utf-8"),
     contents: &[Content::Plan, Content::Measurements],
     sniff: |sample| sample.lines().next().is_some_and(read::is_header),
+    is_series: false,
     read: Some(read),
     write_plan: Some(write::write),
     write_recording: Some(write_rows),

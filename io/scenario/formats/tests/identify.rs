@@ -7,7 +7,7 @@ use super::super::{Content, FORMATS, Source, by_extension, by_name, identify, pl
 use super::{PLAN_FORMATS, fixture};
 
 fn named(path: &str, text: &str) -> Result<&'static str, String> {
-    let source = Source { path: path.into(), documents: vec![text.into()], encoding: None };
+    let source = Source { path: path.into(), documents: vec![text.into()], ..Source::default() };
     identify(&source).map(|format| format.name).map_err(|error| error.to_string())
 }
 

@@ -14,6 +14,7 @@ mod plans;
 mod recordings;
 mod roundtrip;
 mod scenario;
+mod series;
 mod sites;
 mod tracks;
 

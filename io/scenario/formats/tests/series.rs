@@ -1,0 +1,154 @@
+//! Folders of documents, packed documents, documents in other encodings, and documents without content.
+
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use groundwave_model::sample::station;
+use groundwave_model::terrain::GeoPoint;
+
+use super::super::{Dataset, Event, FormatError, ReadOptions, Source, identify};
+
+/// Reads a file or folder as the format of its content.
+fn open(path: &Path) -> Result<Dataset, FormatError> {
+    let source = Source::open(path).unwrap();
+    let format = identify(&source)?;
+    let mut options = ReadOptions::new(station());
+    options.origin = GeoPoint::new(57.7, 11.9).ok();
+    format.read(&source, &options)
+}
+
+/// A folder of these files.
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    folder
+}
+
+fn gpx(name: &str, time: &str) -> String {
+    let point = |lat: f64, second: u32| {
+        let time = format!("{time}:{second:02}Z");
+        format!("<trkpt lat=\"{lat}\" lon=\"11.9\"><time>{time}</time></trkpt>")
+    };
+    let points = point(57.7, 0) + &point(57.701, 30);
+    format!("<gpx><trk><name>{name}</name><trkseg>{points}</trkseg></trk></gpx>")
+}
+
+fn names(dataset: &Dataset) -> Vec<&str> {
+    dataset.nodes.iter().map(|node| node.name.as_str()).collect()
+}
+
+#[test]
+fn tracks_of_a_folder_share_the_time() {
+    let (one, two) = (gpx("run", "2022-08-18T08:00"), gpx("run", "2022-08-18T08:01"));
+    let files: [(&str, &[u8]); 4] = [
+        ("README.md", b"ours"),
+        ("a.gpx", one.as_bytes()),
+        ("b.gpx", two.as_bytes()),
+        ("c.gpx", b"<gpx></gpx>"),
+    ];
+    let tracks = open(folder(&files).path()).unwrap();
+    assert_eq!(names(&tracks), ["run", "run 2"]);
+    assert_eq!(tracks.begin_unix_s, Some(1_660_809_600.0));
+    let courses = tracks.courses();
+    assert_eq!((courses[&0][0].0, courses[&1][0].0), (0.0, 60.0));
+    let report = tracks.report.to_string();
+    for what in ["not GPX: not read (README.md)", "without nodes and events (c.gpx)", "3 documents"]
+    {
+        assert!(report.contains(what), "{report}");
+    }
+}
+
+#[test]
+fn parts_of_one_recording_have_the_same_nodes() {
+    let places = "0 nem:1 location gps 57.7,11.9\n0 nem:2 location gps 57.71,11.9\nbad\n";
+    let files: [(&str, &[u8]); 2] =
+        [("location.eel", places.as_bytes()), ("pathloss.eel", b"3 nem:2 pathloss nem:1,90\n")];
+    let recording = open(folder(&files).path()).unwrap();
+    assert_eq!(names(&recording), ["nem-1", "nem-2"]);
+    assert_eq!((recording.events.len(), recording.measurements()), (3, 1));
+    let report = recording.report.to_string();
+    assert!(report.contains("(line 3: location.eel)"), "{report}");
+    let node =
+        |number: u32| format!("$node_({number}) set X_ 1\n$node_({number}) set Y_ {number}\n");
+    let (one, two) = (node(0), node(1) + "$ns_ at 9 \"$node_(0) setdest 10 10 1\"\n");
+    let files: [(&str, &[u8]); 2] = [("a.tcl", one.as_bytes()), ("b.tcl", two.as_bytes())];
+    let recording = open(folder(&files).path()).unwrap();
+    assert_eq!(names(&recording), ["node-0", "node-1"]);
+    let bad: [(&str, &[u8]); 2] =
+        [("a.gpx", one.as_bytes()), ("b.tcl", b"$ns_ at 1 \"$node_(0) setdest 1,5 2 3\"\n")];
+    let message = open(folder(&bad).path()).unwrap_err().to_string();
+    assert!(message.contains("line 1: b.tcl"), "{message}");
+}
+
+#[test]
+fn plans_of_a_folder_are_one_plan() {
+    let kml = |name: &str, lat: f64| {
+        format!(
+            "<kml><Document><Placemark><name>{name}</name><Point><coordinates>11.9,{lat}</coordinates></Point></Placemark></Document></kml>"
+        )
+    };
+    let (one, two) = (kml("a", 57.7), kml("b", 57.8));
+    let folder = folder(&[("a.kml", one.as_bytes()), ("b.kml", two.as_bytes())]);
+    let plan = open(folder.path()).unwrap().plan.unwrap();
+    let names: Vec<_> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+}
+
+#[test]
+fn packed_documents_are_recognised_by_their_content() {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(gpx("a", "2022-08-18T08:00").as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let cut = &packed[..packed.len() / 2];
+    let plain = gpx("b", "2022-08-18T08:00");
+    let folder = folder(&[("a.gpx", &packed), ("b.gpx.gz", plain.as_bytes()), ("c.gpx.gz", cut)]);
+    for (file, name) in [("a.gpx", "a"), ("b.gpx.gz", "b")] {
+        assert_eq!(names(&open(&folder.path().join(file)).unwrap()), [name]);
+    }
+    let error = Source::open(&folder.path().join("c.gpx.gz")).unwrap_err();
+    assert!(error.contains("c.gpx.gz: found damaged gzip data"), "{error}");
+}
+
+#[test]
+fn documents_in_other_encodings_are_read() {
+    let text = gpx("Malmö", "2022-08-18T08:00").replace("><", ">\r\n<");
+    let units = |mark: &str| -> Vec<u16> { format!("{mark}{text}").encode_utf16().collect() };
+    let little = |mark: &str| -> Vec<u8> {
+        units(mark).iter().flat_map(|unit| unit.to_le_bytes()).collect()
+    };
+    let big = |mark: &str| -> Vec<u8> {
+        units(mark).iter().flat_map(|unit| unit.to_be_bytes()).collect()
+    };
+    let latin = format!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{text}");
+    let latin: Vec<u8> = latin.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    let utf_8 = format!("\u{feff}{text}").into_bytes();
+    for bytes in [little("\u{feff}"), big("\u{feff}"), little(""), big(""), latin, utf_8] {
+        let tracks = open(&folder(&[("a.gpx", &bytes)]).path().join("a.gpx")).unwrap();
+        assert_eq!(names(&tracks), ["Malmö"]);
+        assert!(matches!(tracks.events[..], [(_, Event::Fix(0, _)), (_, Event::Fix(0, _))]));
+    }
+}
+
+#[test]
+fn documents_of_which_all_was_dropped_give_errors() {
+    for (name, text) in [
+        ("a.gpx", "<gpx><trk><trkseg><trkpt lat=\"1\" lon=\"2\"/></trkseg></trk></gpx>"),
+        ("a.eel", "0 nem:1 location gps x\n"),
+        ("a.tcl", "$node_(x) set X_ 1\n"),
+    ] {
+        let folder = folder(&[(name, text.as_bytes())]);
+        let source = Source::open(&folder.path().join(name)).unwrap();
+        let format = identify(&source).unwrap();
+        let read = || format.read(&source, &ReadOptions::new(station())).unwrap();
+        let message = read().into_plan(format, &station()).unwrap_err().to_string();
+        assert!(message.contains("no node with a position (1 x"), "{name}: {message}");
+        let message = read().script(format, &station()).unwrap_err().to_string();
+        assert!(message.contains("(1 x"), "{name}: {message}");
+        let message = read().motion_scenario(format, &station()).unwrap_err().to_string();
+        assert!(message.contains("(1 x"), "{name}: {message}");
+    }
+}
