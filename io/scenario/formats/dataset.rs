@@ -12,6 +12,7 @@ use super::error::{Fault, FormatError, Location};
 use super::extremes::Extremes;
 use super::limits::EVENTS_MAX;
 use super::plan::{PlanFile, PlanNode, name_of};
+use super::plausible::Suspects;
 use super::report::Report;
 use super::{Format, positions};
 
@@ -79,6 +80,7 @@ pub struct Dataset {
     pub report: Report,
     pub(super) index: BTreeMap<String, u32>,
     pub(super) extremes: Extremes,
+    pub(super) suspects: Suspects,
 }
 
 impl Dataset {
@@ -156,6 +158,9 @@ impl Dataset {
             return self.drop("one event too many", line);
         }
         self.extremes.note(at_s, line);
+        if let Event::Fix(node, position) = event {
+            self.suspects.note(node, at_s, position, line);
+        }
         self.events.push((at_s, event));
     }
 

@@ -67,6 +67,8 @@ mod series;
 #[cfg(test)]
 mod tests;
 mod text;
+mod plane;
+mod plausible;
 mod xml;
 
 use std::fmt;
@@ -118,11 +120,20 @@ impl ReadOptions {
     /// Options with a default station and nothing else set.
     #[must_use]
     pub fn new(station: Station) -> Self {
-        Self { station, step_s: 60.0, origin: None, dialect: None, mapping: None }
+        Self {
+            station,
+            step_s: 60.0,
+            origin: None,
+            dialect: None,
+            drop_implausible: false,
+            mapping: None,
+        }
     }
 }
 
 /// A file format.
+    /// Leave out fixes that no receiver can have had; otherwise they are taken and reported.
+    pub drop_implausible: bool,
 ///
 /// A table of functions rather than a trait: a format that cannot read or write shows it by the
 /// absence of the function, so capabilities and implementation cannot differ.
@@ -241,6 +252,7 @@ impl Format {
         error::Fault::new("format", self.name, names(|format| format.read.is_some()))
             .at(self, Location::default())
     }
+        dataset.settle_suspects(options.drop_implausible);
 }
 
 impl PartialEq for Format {

@@ -1,9 +1,8 @@
 //! Motion of ns-2 as `setdest` and BonnMotion write it, in metres around an origin.
 
-use groundwave_model::terrain::{GeoPoint, geodesic};
-
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location, quoted};
+use super::plane::Plane;
 use super::text::{Lines, text};
 use super::{Content, Format, ReadOptions, Source};
 use crate::ns2::{self, Start};
@@ -32,11 +31,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let lossy = String::from_utf8_lossy(source.bytes());
     let text = text(&FORMAT, lossy.as_bytes())?;
     let mut dataset = Dataset::default();
-    let origin = options.origin.or_else(|| {
-        let what = "no origin given: 0 N 0 E is taken";
-        dataset.report.add(what, Location::default);
-        GeoPoint::new(0.0, 0.0).ok()
-    });
+    let plane = Plane::of(options, &mut dataset);
     let lines = Lines::of(text);
     let mut comma = None;
     let mut trace = ns2::read(text, |bad| {
@@ -51,10 +46,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         let fault = Fault::new("", quoted(&actual), "numbers with a decimal point, not a comma");
         return Err(fault.at(&FORMAT, Location::line(line)));
     }
-    let position = |x_m: f64, y_m: f64| {
-        let azimuth_deg = x_m.atan2(y_m).to_degrees();
-        geodesic::direct(origin?, azimuth_deg, x_m.hypot(y_m)).ok()
-    };
+    let position = |x_m: f64, y_m: f64| plane.position(x_m, y_m);
     for order in &trace.moves {
         trace.start.entry(order.node).or_insert_with(|| {
             let what = "motion of a node without a start: 0, 0 is taken, as ns-2 does";

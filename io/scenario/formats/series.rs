@@ -34,7 +34,8 @@ pub(super) fn read(
             documents: vec![document.clone()],
             ..Source::default()
         };
-        let dataset = read(&part, options).map_err(|error| error.within(&name))?;
+        let mut dataset = read(&part, options).map_err(|error| error.within(&name))?;
+        dataset.settle_suspects(options.drop_implausible);
         count += 1;
         joined.join(dataset, &name, format)?;
     }

@@ -65,6 +65,10 @@ pub struct Convert {
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
 
+    /// Leave out what cannot be: implausible, fixes at 0 N 0 E, beyond reach, or out of time
+    #[arg(long, value_name = "KIND")]
+    drop: Option<String>,
+
     /// Seconds between snapshots without a time of their own
     #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", default_value_t = 60.0)]
     step: f64,
@@ -228,6 +232,14 @@ impl Convert {
             })
         });
         options.dialect = dialect.transpose()?;
+        options.drop_implausible = match self.drop.as_deref() {
+            None => false,
+            Some("implausible") => true,
+            Some(kind) => {
+                let what = format!("invalid --drop: found {kind:?}, allowed implausible");
+                return Err(Failure::Input(what));
+            }
+        };
         let mapping = self.mapping.as_deref().map(levels::load);
         options.mapping = mapping.transpose().map_err(Failure::input)?;
         Ok(options)

@@ -1,0 +1,129 @@
+//! Fixes that no receiver can have had: at 0 N 0 E, far away for a moment, or before the fix before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundwave_model::terrain::{GeoPoint, geodesic};
+
+use super::dataset::{Dataset, Event};
+use super::error::Location;
+
+/// Speed above which a fix is not believed, m/s: three times that of sound.
+const SPEED_M_S_MAX: f64 = 1_000.0;
+/// Shortest time between two fixes for a speed, s: clocks of receivers have whole seconds.
+const APART_S_MIN: f64 = 1.0;
+/// Distance from 0 N 0 E up to which a fix is one of a receiver without a position, m.
+const ORIGIN_M: f64 = 100.0;
+/// Distance of other fixes from 0 N 0 E from which such a fix is not believed, m.
+const ELSEWHERE_M: f64 = 100_000.0;
+/// Fixes in a row that are believed although the node cannot have come there.
+const RUN_MAX: usize = 5;
+
+/// A fix: node, bits of its time, line.
+type Row = (u32, u64, usize);
+
+/// Fixes that are not believed, collected while a document is read.
+#[derive(Debug, Default)]
+pub(super) struct Suspects {
+    nodes: BTreeMap<u32, Last>,
+    at_origin: Vec<Row>,
+    elsewhere: usize,
+    far: Vec<Row>,
+    late: Vec<Row>,
+    jumps: Vec<Row>,
+}
+
+/// The last believed fix of a node, and those since then that are not.
+#[derive(Debug, Default)]
+struct Last {
+    fix: Option<(f64, GeoPoint)>,
+    far: Vec<(f64, GeoPoint, usize)>,
+}
+
+fn is_reachable(from: (f64, GeoPoint), to: (f64, GeoPoint)) -> bool {
+    let apart_s = (to.0 - from.0).abs().max(APART_S_MIN);
+    geodesic::inverse(from.1, to.1).distance_m <= SPEED_M_S_MAX * apart_s
+}
+
+impl Suspects {
+    /// Notes a fix of a line.
+    pub(super) fn note(&mut self, node: u32, at_s: f64, position: GeoPoint, line: usize) {
+        let row = (node, at_s.to_bits(), line);
+        // A degree is 111 km; most fixes need no geodesic.
+        let is_near = position.lat_deg().abs() < 1.0 && position.lon_deg().abs() < 1.0;
+        if is_near {
+            let origin = GeoPoint::new(0.0, 0.0).expect("the origin is a place");
+            let apart_m = geodesic::inverse(origin, position).distance_m;
+            if apart_m < ORIGIN_M {
+                return self.at_origin.push(row);
+            }
+            self.elsewhere += usize::from(apart_m > ELSEWHERE_M);
+        } else {
+            self.elsewhere += 1;
+        }
+        let last = self.nodes.entry(node).or_default();
+        let fix = (at_s, position);
+        match last.fix {
+            Some(believed) if at_s < believed.0 => return self.late.push(row),
+            Some(believed) if !is_reachable(believed, fix) => {
+                last.far.push((at_s, position, line));
+                if last.far.len() < RUN_MAX {
+                    return;
+                }
+                // So many are no mistake: the node came there by other means.
+                let first = last.far[0];
+                self.jumps.push((node, first.0.to_bits(), first.2));
+            }
+            Some(_) => {
+                let rows = last.far.iter().map(|(at_s, _, line)| (node, at_s.to_bits(), *line));
+                self.far.extend(rows);
+            }
+            None => {}
+        }
+        last.far.clear();
+        last.fix = Some(fix);
+    }
+}
+
+impl Dataset {
+    /// Reports fixes that are not believed, and leaves them out if `is_dropped`.
+    pub(super) fn settle_suspects(&mut self, is_dropped: bool) {
+        let Suspects { nodes, mut at_origin, elsewhere, mut far, late, jumps } =
+            std::mem::take(&mut self.suspects);
+        if elsewhere <= at_origin.len() {
+            // The recording is about this place.
+            at_origin.clear();
+        }
+        // Those at the end of a track: it does not come back.
+        let rest = nodes.iter().flat_map(|(node, last)| {
+            last.far.iter().map(|(at_s, _, line)| (*node, at_s.to_bits(), *line))
+        });
+        far.extend(rest);
+        let fate = match is_dropped {
+            true => "left out",
+            false => "taken; --drop implausible leaves it out",
+        };
+        for (what, rows) in [
+            ("a fix at 0 N 0 E", &at_origin),
+            ("a fix that the node cannot have reached (above 1000 m/s)", &far),
+            ("a fix with a time before that of the fix before", &late),
+        ] {
+            if let Some((.., line)) = rows.iter().min_by_key(|row| row.2) {
+                let what = format!("{what}: {fate}");
+                self.report.add_many(&what, rows.len(), || Location::line(*line));
+            }
+        }
+        for (.., line) in jumps {
+            let what = "a jump that the node cannot have made (above 1000 m/s): taken";
+            self.report.add(what, || Location::line(line));
+        }
+        if !is_dropped {
+            return;
+        }
+        let rows = [at_origin, far, late].into_iter().flatten();
+        let rows: BTreeSet<(u32, u64)> = rows.map(|(node, at, _)| (node, at)).collect();
+        self.events.retain(|(at_s, event)| match event {
+            Event::Fix(node, _) => !rows.contains(&(*node, at_s.to_bits())),
+            _ => true,
+        });
+    }
+}
