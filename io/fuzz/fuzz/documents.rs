@@ -111,7 +111,26 @@ fuzz_target!(
         shipped("examples/walk.gpx"),
         shipped("examples/masts.geojson"),
         shipped("examples/emane.eel"),
-        shipped("examples/trace.down")
+        shipped("examples/trace.down"),
+        b"<fcd-export><timestep time=\"0.00\"><vehicle id=\"a\" x=\"1.00\" y=\"2.00\"/></timestep></fcd-export>".to_vec(),
+        b"<kml><Placemark><name>a</name><Track><when>2022-08-18T08:00:00Z</when><coord>11.9 57.7 1</coord></Track>\
+          </Placemark></kml>"
+            .to_vec(),
+        b"<mobility><position_change><node_id>1</node_id><start_time>0</start_time><end_time>1</end_time><destination>\
+          <xpos>1</xpos><ypos>2</ypos></destination></position_change></mobility>"
+            .to_vec(),
+        b"0.0 1 2 3.5 4 5\n0.0 1 2 9 4 5\n".to_vec(),
+        b"$GPRMC,080000.00,A,5742.000,N,01154.000,E,0,0,180822,,,A\n$GPGGA,080001,5742.1,N,01154.0,E,1,8,1,9,M,,M,,\n".to_vec(),
+        b"[B.A.T.M.A.N. adv 2019.4, MainIF/MAC: wlan0/02:00:00:00:00:01 (bat0/aa BATMAN_IV)]\n \
+          * 02:00:00:00:00:02    0.360s   (204) 02:00:00:00:00:02 [     wlan0]\n"
+            .to_vec(),
+        b"Table: Links\nLocal IP\tRemote IP\tHyst.\tLQ\tNLQ\tCost\n10.0.0.1\t10.0.0.2\t0.00\t0.9\t0.5\t2.2\n".to_vec(),
+        b"{\"node\":\"A\",\"lat\":\"57.7\",\"lon\":\"11.9\",\"meshrf\":{},\"link_info\":{\"10.0.0.2\":{\"signal\":-70}}}".to_vec(),
+        b"Nodes in mesh: {\"!0a\":{\"user\":{\"longName\":\"a\"},\"snr\":1.5}}".to_vec(),
+        b"WigleWifi-1.4\nMAC,SSID,AuthMode,FirstSeen,Channel,RSSI,CurrentLatitude,CurrentLongitude,Type\n\
+          aa,b,c,2022-08-18 08:00:00,6,-70,57.7,11.9,WIFI\n"
+            .to_vec(),
+        b"time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr\n8:0:0,1,a,57,11,57,11,5,6\n".to_vec()
     ],
     |bytes: &[u8]| {
         if let Ok(format) = identify(&Source::of(bytes.to_vec())) {

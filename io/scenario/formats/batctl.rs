@@ -23,7 +23,7 @@ pub static FORMAT: Format = Format {
 const SELF: &str = "self";
 
 /// Largest TQ (linux/batman_adv.h).
-const TQ_MAX: f64 = 255.0;
+pub(super) const TQ_MAX: f64 = 255.0;
 
 /// Throughput is in kbit/s (linux/batman_adv.h).
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {

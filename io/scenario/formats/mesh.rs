@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
+use super::text as document;
 use super::{Format, ReadOptions, Sample, Source, clock};
 
 /// One snapshot of a mesh.
@@ -97,6 +98,31 @@ pub(super) fn read(
         dataset.drop_unset_clocks();
     }
     Ok(dataset)
+}
+
+/// Reads the snapshots of `source`, a text each, `options.step_s` apart.
+pub(super) fn read_text(
+    format: &Format,
+    parse: fn(&str, &mut MeshSnapshot),
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<Dataset, FormatError> {
+    let mut series = Series {
+        dataset: Dataset { step_s: Some(options.step_s), ..Dataset::default() },
+        links: BTreeSet::new(),
+    };
+    for (index, bytes) in source.documents.iter().enumerate() {
+        let number = index + 1;
+        if number > 1 && !(format.sniff)(&Sample::of(bytes)) {
+            let what = format!("a document that is not {}", format.label);
+            series.dataset.drop(&what, number);
+            continue;
+        }
+        let mut snapshot = MeshSnapshot::default();
+        parse(document::text(format, bytes)?, &mut snapshot);
+        series.take(snapshot, number);
+    }
+    Ok(series.dataset)
 }
 
 /// Snapshots read so far.

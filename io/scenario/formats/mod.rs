@@ -15,12 +15,15 @@
 //! | [`geojson`], [`kml`], [`kmz`], [`scenario`] | yes | | | | plan |
 //! | [`csv`] | yes | | | by a mapping | plan, recording |
 //! | [`netjson`] | | yes | | yes | recording |
-//! | [`batctl`], [`olsrd`] | | | | yes | |
+//! | [`batctl`], [`batctl_text`], [`olsrd`], [`olsr_text`] | | | | yes | |
 //! | [`meshviewer`] | | yes | | yes | |
 //! | [`openwifimap`], [`nycmesh`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
+//! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
+//! | [`wardrive`] | | | yes | yes | |
+//! | [`aredn`], [`meshtastic`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
 //! | [`ns2`] | | | yes | | |
 //! | [`mahimahi`] | | | | yes | |
@@ -29,7 +32,11 @@
 //! Readers are tolerant: what is not used is counted in the report, with its reason and the place
 //! of the first.
 
+pub mod ansim;
+pub mod aredn;
 pub mod batctl;
+pub mod batctl_text;
+pub mod bonnmotion;
 mod clock;
 pub mod core_xml;
 mod course;
@@ -43,19 +50,25 @@ pub mod geojson;
 pub mod gpx;
 mod identify;
 pub mod kml;
+pub mod kml_tracks;
 pub mod kmz;
 pub mod limits;
 pub mod mahimahi;
 mod mesh;
+pub mod meshtastic;
 pub mod meshviewer;
 mod motion;
 pub mod netjson;
+pub mod nmea;
 pub mod ns2;
 pub mod nycmesh;
+pub mod olsr_text;
 pub mod olsrd;
 pub mod openwifimap;
 pub mod parquet;
 mod plan;
+mod plane;
+mod plausible;
 mod positions;
 pub mod qth;
 mod recording;
@@ -64,11 +77,11 @@ mod rows;
 pub mod scenario;
 mod script;
 mod series;
+pub mod sumo;
 #[cfg(test)]
 mod tests;
 mod text;
-mod plane;
-mod plausible;
+pub mod wardrive;
 mod xml;
 
 use std::fmt;
@@ -112,6 +125,8 @@ pub struct ReadOptions {
     pub origin: Option<GeoPoint>,
     /// Meaning of a speed of 0 in ns-2 motion; by the content where it is not set.
     pub dialect: Option<Dialect>,
+    /// Leave out fixes that no receiver can have had; otherwise they are taken and reported.
+    pub drop_implausible: bool,
     /// Columns of a table of measurements.
     pub mapping: Option<csv::levels::Levels>,
 }
@@ -132,8 +147,6 @@ impl ReadOptions {
 }
 
 /// A file format.
-    /// Leave out fixes that no receiver can have had; otherwise they are taken and reported.
-    pub drop_implausible: bool,
 ///
 /// A table of functions rather than a trait: a format that cannot read or write shows it by the
 /// absence of the function, so capabilities and implementation cannot differ.
@@ -164,20 +177,31 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 18] = [
+pub static FORMATS: [&Format; 29] = [
     &geojson::FORMAT,
+    &kml_tracks::FORMAT,
     &kml::FORMAT,
     &kmz::FORMAT,
+    &wardrive::WIGLE,
+    &wardrive::RANGE_TEST,
     &csv::FORMAT,
     &scenario::FORMAT,
     &eel::FORMAT,
     &gpx::FORMAT,
     &qth::FORMAT,
     &ns2::FORMAT,
+    &bonnmotion::FORMAT,
+    &sumo::FORMAT,
+    &ansim::FORMAT,
+    &nmea::FORMAT,
     &mahimahi::FORMAT,
     &netjson::FORMAT,
     &batctl::FORMAT,
+    &batctl_text::FORMAT,
     &olsrd::FORMAT,
+    &olsr_text::FORMAT,
+    &aredn::FORMAT,
+    &meshtastic::FORMAT,
     &openwifimap::FORMAT,
     &nycmesh::FORMAT,
     &meshviewer::FORMAT,
@@ -228,6 +252,7 @@ impl Format {
             true => series::read(self, source, options)?,
             false => read(source, options)?,
         };
+        dataset.settle_suspects(options.drop_implausible);
         if let Some(encoding) = source.encoding {
             let what = format!("text in {encoding}: converted to UTF-8");
             dataset.report.add(&what, Location::default);
@@ -252,7 +277,6 @@ impl Format {
         error::Fault::new("format", self.name, names(|format| format.read.is_some()))
             .at(self, Location::default())
     }
-        dataset.settle_suspects(options.drop_implausible);
 }
 
 impl PartialEq for Format {

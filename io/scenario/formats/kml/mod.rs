@@ -23,7 +23,7 @@ use super::report::Report;
 pub(super) use read::read_text;
 pub(super) use write::write;
 
-use super::{Content, Format, ReadOptions, Source};
+use super::{Content, Format, ReadOptions, Source, kml_tracks};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -33,7 +33,9 @@ pub static FORMAT: Format = Format {
     extensions: &["kml"],
     media_type: Some("application/vnd.google-earth.kml+xml"),
     contents: &[Content::Plan],
-    sniff: |sample| ROOTS.contains(&sample.xml_root().as_str()),
+    sniff: |sample| {
+        ROOTS.contains(&sample.xml_root().as_str()) && !(kml_tracks::FORMAT.sniff)(sample)
+    },
     read: Some(|source, options| read(source, options).map(Dataset::of_plan)),
     write_plan: Some(write),
     ..Format::NONE

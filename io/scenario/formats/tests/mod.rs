@@ -7,6 +7,7 @@ mod exports;
 mod geojson;
 mod hostile;
 mod identify;
+mod imports;
 mod kml;
 mod maps;
 mod motion;

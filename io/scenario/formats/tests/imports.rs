@@ -1,0 +1,310 @@
+//! Recordings of other programs: simulators, receivers, daemons.
+
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_simulation::measure::Measured;
+
+use super::super::{Dataset, Event, Format, ReadOptions, Source, eel, identify};
+use super::count;
+
+/// Reads documents as the format of their content, which must be `name`; metres are around 57.7, 11.9.
+#[track_caller]
+fn read(name: &str, documents: &[&str]) -> Dataset {
+    read_around(name, documents, GeoPoint::new(57.7, 11.9).ok())
+}
+
+#[track_caller]
+fn read_around(name: &str, documents: &[&str], origin: Option<GeoPoint>) -> Dataset {
+    let documents = documents.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let source = Source { documents, ..Source::default() };
+    let format: &Format = identify(&source).unwrap();
+    assert_eq!(format.name, name);
+    let options = ReadOptions { origin, ..ReadOptions::new(station()) };
+    format.read(&source, &options).unwrap()
+}
+
+/// Node, time, s, and distances from 57.7, 11.9 to the east and north, m, of each waypoint.
+fn course(dataset: &Dataset, name: &str) -> Vec<(f64, i64, i64)> {
+    let origin = GeoPoint::new(57.7, 11.9).unwrap();
+    let index = dataset.nodes.iter().position(|node| node.name == name).unwrap();
+    let point = |(at_s, position): &(f64, GeoPoint)| {
+        let leg = geodesic::inverse(origin, *position);
+        let (north, east) =
+            (leg.azimuth_deg.to_radians().cos(), leg.azimuth_deg.to_radians().sin());
+        let metres = |share: f64| (share * leg.distance_m).round() as i64;
+        (*at_s, metres(east), metres(north))
+    };
+    dataset.courses()[&(index as u32)].iter().map(point).collect()
+}
+
+/// Sender, receiver and values of each measurement.
+fn links(dataset: &Dataset) -> Vec<(&str, &str, Measured)> {
+    let name = |node: u32| dataset.nodes[node as usize].name.as_str();
+    let link = |event: &(f64, Event)| match event.1 {
+        Event::Observe(from, to, values) => Some((name(from), name(to), values)),
+        _ => None,
+    };
+    dataset.events.iter().filter_map(link).collect()
+}
+
+#[test]
+fn vehicles_of_sumo_move() {
+    let step = |time: u32, rows: &str| format!("<timestep time=\"{time}.00\">{rows}</timestep>");
+    let vehicle = |id: &str, x: &str, y: &str| {
+        format!("<vehicle id=\"{id}\" x=\"{x}\" y=\"{y}\" angle=\"90\" type=\"car\" speed=\"5\"/>")
+    };
+    let document =
+        |steps: &str| format!("<?xml version=\"1.0\"?>\n<fcd-export>{steps}</fcd-export>");
+    let steps = step(0, &vehicle("a&amp;b", "0.00", "0.00"))
+        + &step(
+            1,
+            &(vehicle("a&amp;b", "10.00", "0.00") + "<person id=\"p\" x=\"5.00\" y=\"-7.00\"/>"),
+        )
+        + &step(2, &(vehicle("a&amp;b", "30.00", "4.00") + &vehicle("bad", "x", "1")));
+    let tracks = read("sumo", &[&document(&steps)]);
+    assert_eq!(course(&tracks, "a&b"), [(0.0, 0, 0), (1.0, 10, 0), (2.0, 30, 4)]);
+    assert_eq!(course(&tracks, "p"), [(1.0, 5, -7)]);
+    assert_eq!(count(&tracks.report, "invalid x or y"), 1);
+    let steps = step(0, &vehicle("a", "11.900000", "57.700000"))
+        + &step(1, &vehicle("a", "11.9", "57.70001"));
+    let tracks = read_around("sumo", &[&document(&steps)], None);
+    assert_eq!(course(&tracks, "a")[0], (0.0, 0, 0));
+    assert!(tracks.report.is_empty(), "{}", tracks.report);
+}
+
+#[test]
+fn tracks_of_kml_move() {
+    let track = |mode: &str, points: &str| format!("<gx:Track>{mode}{points}</gx:Track>");
+    let point = |minute: u32, place: &str| {
+        format!("<when>2022-08-18T08:{minute:02}:00Z</when><gx:coord>{place}</gx:coord>")
+    };
+    let walk = track("", &(point(0, "11.9 57.7 12") + &point(1, "11.91 57.7 12") + &point(2, "x")));
+    let mode = "<altitudeMode>relativeToGround</altitudeMode>";
+    let flight = track(mode, &(point(0, "11.9 57.7 120") + &point(1, "11.9 57.71 130")));
+    let kml = format!(
+        "<kml xmlns:gx=\"http://www.google.com/kml/ext/2.2\"><Document><name>Day</name>\
+         <Placemark>{walk}<name>A &amp; B</name></Placemark>\
+         <Placemark><name>Drone</name><gx:MultiTrack>{flight}</gx:MultiTrack></Placemark>\
+         <Placemark><name>Mast</name><Point><coordinates>1,2</coordinates></Point></Placemark></Document></kml>"
+    );
+    let tracks = read("kmltrack", &[&kml]);
+    assert_eq!((course(&tracks, "A & B").len(), course(&tracks, "Drone").len()), (2, 2));
+    assert_eq!(tracks.begin_unix_s, Some(1_660_809_600.0));
+    for (what, times) in
+        [("not above ground", 2), ("invalid time or coordinate", 1), ("beside tracks", 1)]
+    {
+        assert_eq!(count(&tracks.report, what), times, "{what}: {}", tracks.report);
+    }
+    let heights: Vec<_> =
+        tracks.events.iter().filter(|event| matches!(event.1, Event::Height(..))).collect();
+    assert_eq!(heights.len(), 2);
+}
+
+#[test]
+fn waypoints_of_bonnmotion_are_read() {
+    let tracks = read(
+        "bonnmotion",
+        &["# seed\n0.0 0 0 10.5 30 40 20.0 30 40\n0.0 5 5 1.0 5\n0 1 2 3 1 9\n"],
+    );
+    assert_eq!(course(&tracks, "node-0"), [(0.0, 0, 0), (10.5, 30, 40), (20.0, 30, 40)]);
+    assert_eq!(course(&tracks, "node-2"), [(0.0, 1, 2), (3.0, 1, 9)]);
+    assert_eq!(count(&tracks.report, "rising times"), 1);
+    let tracks = read("bonnmotion", &["0.0 0 0 50 10.0 30 40 60\n"]);
+    assert_eq!(course(&tracks, "node-0"), [(0.0, 0, 0), (10.0, 30, 40)]);
+    assert_eq!(tracks.heights(), [Some(50.0)]);
+}
+
+#[test]
+fn position_changes_of_ansim_are_read() {
+    let change = |times: (u32, u32), to: (u32, u32)| {
+        format!(
+            "<position_change><node_id>3</node_id><start_time>{}</start_time><end_time>{}</end_time>\
+             <destination><xpos>{}</xpos><ypos>{}</ypos></destination></position_change>",
+            times.0, times.1, to.0, to.1
+        )
+    };
+    let changes = change((0, 0), (10, 20)) + &change((5, 15), (110, 20)) + "<position_change/>";
+    let tracks = read("ansim", &[&format!("<mobility_trace>{changes}</mobility_trace>")]);
+    assert_eq!(course(&tracks, "node-3"), [(0.0, 10, 20), (5.0, 10, 20), (15.0, 110, 20)]);
+    assert_eq!(count(&tracks.report, "without node_id"), 1);
+}
+
+#[test]
+fn sentences_of_a_receiver_are_fixes() {
+    let sum = |body: &str| {
+        let sum = body.bytes().fold(0, |sum, byte| sum ^ byte);
+        format!("${body}*{sum:02X}\r\n")
+    };
+    let rmc = |time: &str, lat: &str, date: &str| {
+        sum(&format!("GPRMC,{time},A,{lat},N,01154.000,E,0.0,0.0,{date},,,A"))
+    };
+    let log = rmc("235950.00", "5742.000", "170822")
+        + &sum("GNGGA,235955.00,5742.060,N,01154.000,E,1,08,0.9,12.0,M,35,M,,")
+        + &sum("GPGSV,1,1,00")
+        + &sum("GPGGA,000005.00,5742.120,N,01154.000,E,1,08,0.9,12.0,M,35,M,,")
+        + &rmc("000010.00", "5742.180", "180822")
+        + "$GPRMC,000011.00,A,5742.180,N,01154.000,E,0.0,0.0,180822,,,A*00\n"
+        + &sum("GPRMC,000012.00,V,,,,,,,180822,,,N")
+        + &sum("GPGGA,000013.00,9942.180,N,01154.000,E,1,08,0.9,,M,35,M,,");
+    let tracks = read("nmea", &[&log]);
+    let times: Vec<f64> = course(&tracks, "receiver").iter().map(|fix| fix.0).collect();
+    assert_eq!(times, [0.0, 5.0, 15.0, 20.0], "over midnight");
+    assert_eq!(course(&tracks, "receiver")[1].1, 0);
+    assert!((course(&tracks, "receiver")[1].2 - 111).abs() <= 1);
+    assert_eq!(tracks.begin_unix_s, Some(1_660_780_790.0));
+    for (what, times) in
+        [("checksum", 1), ("without a fix", 1), ("invalid latitude", 1), ("altitude", 2)]
+    {
+        assert_eq!(count(&tracks.report, what), times, "{what}: {}", tracks.report);
+    }
+    let undated = sum("GPGGA,120000.00,5742.060,N,01154.000,E,1,08,0.9,,M,35,M,,");
+    assert_eq!(course(&read("nmea", &[&undated]), "receiver")[0].0, 0.0);
+}
+
+#[test]
+fn tables_of_daemons_are_links() {
+    let head = "[B.A.T.M.A.N. adv 2019.4, MainIF/MAC: wlan0/02:00:00:00:00:01 (bat0/aa BATMAN_IV)]\n\
+                \u{20}  Originator        last-seen (#/255) Nexthop           [outgoingIF]\n";
+    let four = format!(
+        "{head} * 02:00:00:00:00:02    0.360s   (204) 02:00:00:00:00:02 [     wlan0]\n\
+         \u{20}  02:00:00:00:00:03    0.360s   (100) 02:00:00:00:00:02 [     wlan0]\n\
+         \u{20}* 02:00:00:00:00:04    0.360s   (  ?) 02:00:00:00:00:04 [     wlan0]\n"
+    );
+    let five = "[B.A.T.M.A.N. adv 2019.4, MainIF/MAC: wlan0/02:00:00:00:00:01 (bat0/aa BATMAN_V)]\n\
+                \u{20}* 02:00:00:00:00:02    0.360s (       54.0) 02:00:00:00:00:02 [     wlan0]\n";
+    let tables = read("batctl_text", &[&four]);
+    let link = links(&tables)[0];
+    assert_eq!(
+        (link.0, link.1, link.2.quality),
+        ("02:00:00:00:00:01", "02:00:00:00:00:02", Some(0.8))
+    );
+    assert_eq!((count(&tables.report, "a route"), count(&tables.report, "without TQ")), (1, 1));
+    assert_eq!(links(&read("batctl_text", &[five]))[0].2.rate_bps, Some(54e6));
+    // A link that the next table does not list is gone.
+    let gone = read("batctl_text", &[&four, head]);
+    assert_eq!(links(&gone)[1].2.delivery_prob, Some(0.0));
+    let txtinfo = "Table: Links\nLocal IP\tRemote IP\tHyst.\tLQ\tNLQ\tCost\n\
+                   10.0.0.1\t10.0.0.2\t0.00\t0.900\t0.500\t2.222\t\n\n\
+                   Table: Topology\nDest. IP\tLast hop IP\tLQ\tNLQ\tCost\n10.0.0.3\t10.0.0.2\t1.000\tx\tINFINITE\n";
+    let tables = read("txtinfo", &[txtinfo]);
+    let of = |from: &str, to: &str| {
+        links(&tables).iter().find(|link| (link.0, link.1) == (from, to)).unwrap().2.delivery_prob
+    };
+    assert_eq!(of("10.0.0.2", "10.0.0.1"), Some(0.9));
+    assert_eq!(of("10.0.0.1", "10.0.0.2"), Some(0.5));
+    assert_eq!(of("10.0.0.3", "10.0.0.2"), Some(1.0));
+    assert_eq!(count(&tables.report, "without its quality"), 1);
+}
+
+#[test]
+fn documents_of_devices_are_nodes_and_links() {
+    let aredn = r#"{"node":"K7ABC-1","lat":"57.7","lon":"11.9","meshrf":{"freq":"5825"},"link_info":{
+        "10.0.0.2":{"hostname":"k7xyz-2","linkType":"RF","signal":-70,"noise":-95,"linkQuality":0.9,
+          "neighborLinkQuality":0.8,"tx_rate":65},
+        "10.0.0.3":{"hostname":"k7tun","linkType":"TUN","linkQuality":1}}}"#;
+    let other = r#"{"node":"K7XYZ-2","lat":"57.71","lon":"11.9","meshrf":{},"link_info":{}}"#;
+    let mesh = read("aredn", &[aredn, other]);
+    let names: Vec<_> = mesh.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["K7ABC-1", "K7XYZ-2"]);
+    assert!(mesh.nodes.iter().all(|node| node.position.is_some()));
+    let (from, to, values) = links(&mesh)[0];
+    assert_eq!((from, to), ("K7XYZ-2", "K7ABC-1"));
+    assert_eq!(
+        (values.rx_power_dbm, values.snr_db, values.delivery_prob),
+        (Some(-70.0), Some(25.0), Some(0.9))
+    );
+    assert_eq!(count(&mesh.report, "tunnel"), 1);
+    let info = "Connected to radio\n\nOwner: Base (BASE)\nMy info: { \"myNodeNum\": 10 }\n\n\
+        Nodes in mesh: {\n\"!0000000a\": {\"num\": 10, \"user\": {\"id\": \"!0000000a\", \"longName\": \"Base\"}, \
+        \"position\": {\"latitude\": 57.7, \"longitude\": 11.9}, \"snr\": 1.0},\n\
+        \"!0000000b\": {\"user\": {\"longName\": \"Hill\"}, \"snr\": 6.5, \"hopsAway\": 0},\n\
+        \"!0000000c\": {\"user\": {\"longName\": \"Far\"}, \"snr\": 2.5, \"hopsAway\": 2}}\n\nPreferences: {}\n";
+    let mesh = read("meshtastic", &[info]);
+    let snr: Vec<_> = links(&mesh).iter().map(|link| (link.0, link.1, link.2.snr_db)).collect();
+    assert_eq!(snr, [("Hill", "Base", Some(6.5))]);
+    assert_eq!(count(&mesh.report, "behind others"), 1);
+}
+
+#[test]
+fn tables_of_receivers_that_move_have_both() {
+    let wigle = "WigleWifi-1.4,appRelease=2,model=x\n\
+        MAC,SSID,AuthMode,FirstSeen,Channel,RSSI,CurrentLatitude,CurrentLongitude,AltitudeMeters,AccuracyMeters,Type\n\
+        02:00:00:00:00:01,net,[ESS],2022-08-18 08:00:00,6,-70,57.7,11.9,10,5,WIFI\n\
+        02:00:00:00:00:02,net,[ESS],2022-08-18 08:00:10,6,-80,57.701,11.9,10,5,WIFI\n\
+        aa,b,c,2022-08-18 08:00:20,0,-80,57.702,11.9,10,5,BT\n\
+        aa,b,c,soon,0,-80,57.702,11.9,10,5,WIFI\n";
+    let drive = read("wigle", &[wigle]);
+    let levels: Vec<_> =
+        links(&drive).iter().map(|link| (link.0, link.1, link.2.rx_power_dbm)).collect();
+    assert_eq!(
+        levels,
+        [
+            ("02:00:00:00:00:01", "receiver", Some(-70.0)),
+            ("02:00:00:00:00:02", "receiver", Some(-80.0))
+        ]
+    );
+    assert_eq!(course(&drive, "receiver").len(), 3);
+    assert_eq!((count(&drive.report, "kind BT"), count(&drive.report, "without a time")), (1, 1));
+    assert_eq!(drive.begin_unix_s, Some(1_660_809_600.0));
+    let test = "time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr,distance,hop limit,payload\n\
+        08:00:00,10,Base,57.7,11.9,57.701,11.9,5,6.25,111,3,\"seq 1\"\n\
+        08:00:30,10,Base,57.7,11.9,0,0,5,-2,222,3,\"seq 2\"\n";
+    let test = read("rangetest", &[test]);
+    let levels: Vec<_> = links(&test).iter().map(|link| (link.0, link.1, link.2.snr_db)).collect();
+    assert_eq!(levels, [("Base", "receiver", Some(6.25)), ("Base", "receiver", Some(-2.0))]);
+    assert_eq!(count(&test.report, "a receiver without a position"), 1);
+}
+
+#[test]
+fn implausible_fixes_are_named_and_left_out_on_request() {
+    let mut rows: Vec<String> = (0..20)
+        .map(|second| {
+            format!("{second} nem:1 location gps {:.4},11.9\n", 57.7 + f64::from(second) * 1e-4)
+        })
+        .collect();
+    rows[5] = "5 nem:1 location gps 0,0\n".to_owned();
+    rows[9] = "9 nem:1 location gps 20.0,60.0\n".to_owned();
+    rows[15] = "3.5 nem:1 location gps 57.7,11.9\n".to_owned();
+    let text: String = rows.concat();
+    let read = |drop_implausible: bool| {
+        let options = ReadOptions { drop_implausible, ..ReadOptions::new(station()) };
+        eel::FORMAT.read(&Source::of(text.clone().into()), &options).unwrap()
+    };
+    let (all, plausible) = (read(false), read(true));
+    assert_eq!((all.courses()[&0].len(), plausible.courses()[&0].len()), (20, 17));
+    for (what, line) in [("at 0 N 0 E", 6), ("cannot have reached", 10), ("a time before", 16)] {
+        for (report, fate) in [(&all.report, "--drop implausible"), (&plausible.report, "left out")]
+        {
+            let note = report.notes.iter().find(|note| note.what.contains(what)).unwrap();
+            assert!(note.what.contains(fate) && note.count == 1, "{report}");
+            assert_eq!(note.first.line, line, "{what}");
+        }
+    }
+    // A recording around 0 N 0 E, and a node that travels by other means.
+    let around =
+        "0 nem:1 location gps 0,0\n1 nem:1 location gps 0.0001,0\n2 nem:1 location gps 0,0\n";
+    let report =
+        eel::FORMAT.read(&Source::of(around.into()), &ReadOptions::new(station())).unwrap().report;
+    assert_eq!(count(&report, "0 N 0 E"), 0, "{report}");
+    let flight: String = (0..20)
+        .map(|second| {
+            format!("{second} nem:1 location gps {},11.9\n", if second < 10 { 10 } else { 50 })
+        })
+        .collect();
+    let options = ReadOptions { drop_implausible: true, ..ReadOptions::new(station()) };
+    let flight = eel::FORMAT.read(&Source::of(flight.into()), &options).unwrap();
+    assert_eq!((count(&flight.report, "a jump"), count(&flight.report, "left out")), (1, 16));
+}
+
+#[test]
+fn xml_of_other_programs_gives_an_error_with_the_nearest_format() {
+    for (text, part) in [
+        ("<FlowMonitor/>", "flow statistics of ns-3"),
+        ("<net version=\"1\"/>", "--fcd-output"),
+        ("<unheard/>", "the first element \"unheard\""),
+    ] {
+        let source = Source { path: "a.xml".into(), ..Source::of(text.into()) };
+        let message = identify(&source).unwrap_err().to_string();
+        assert!(message.contains(part) && message.contains("sumo"), "{message}");
+    }
+}

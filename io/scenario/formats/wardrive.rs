@@ -1,0 +1,138 @@
+//! Tables of a receiver that moves, a row for each reception with its position: WiGLE's, and that of
+//! Meshtastic's range test.
+
+use csv::{ReaderBuilder, StringRecord};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::measure::Measured;
+
+use super::dataset::{Dataset, Event};
+use super::error::{Fault, FormatError, Location};
+use super::text::text;
+use super::{Content, Format, ReadOptions, Source, clock};
+
+/// Tables of WiGLE.
+pub static WIGLE: Format = Format {
+    name: "wigle",
+    label: "WiGLE",
+    description: "WiGLE CSV: a receiver that moves, and the signal of transmitters",
+    extensions: &["wigle"],
+    contents: &[Content::Tracks, Content::Measurements],
+    sniff: |sample| sample.text().starts_with("WigleWifi-"),
+    read: Some(|source, _: &ReadOptions| read(&WIGLE, source, wigle)),
+    ..Format::NONE
+};
+
+/// Tables of Meshtastic's range test.
+pub static RANGE_TEST: Format = Format {
+    name: "rangetest",
+    label: "Meshtastic range test",
+    description: "Meshtastic range test (CSV): a receiver that moves, and the SNR of senders",
+    extensions: &["rangetest"],
+    contents: &[Content::Tracks, Content::Measurements],
+    sniff: |sample| {
+        sample.lines().next().is_some_and(|line| line.starts_with("time,from,sender name,"))
+    },
+    read: Some(|source, _: &ReadOptions| read(&RANGE_TEST, source, range_test)),
+    ..Format::NONE
+};
+
+/// The node that receives.
+const RECEIVER: &str = "receiver";
+
+/// Reads a row with a function of its cells by column.
+type TakeRow = for<'c> fn(&mut Dataset, &dyn Fn(&str) -> &'c str, usize);
+
+fn read(format: &'static Format, source: &Source, take: TakeRow) -> Result<Dataset, FormatError> {
+    let text = text(format, source.bytes())?;
+    // WiGLE has a line about the device before the heads of columns.
+    let (skipped, table) = match text.starts_with("WigleWifi-") {
+        true => (1, text.split_once('\n').map_or("", |(_, table)| table)),
+        false => (0, text),
+    };
+    let mut rows = ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
+    let heads = rows.headers().map_err(|error| {
+        Fault::new("", error.to_string(), "a table").at(format, Location::default())
+    })?;
+    let heads: Vec<String> = heads.iter().map(|head| head.trim().to_ascii_lowercase()).collect();
+    let mut dataset = Dataset::default();
+    let mut row = StringRecord::new();
+    loop {
+        match rows.read_record(&mut row) {
+            Ok(false) => break,
+            Ok(true) => {
+                let line = row.position().map_or(0, |at| at.line() as usize) + skipped;
+                let cell = |name: &str| {
+                    let column = heads.iter().position(|head| head == name);
+                    column.and_then(|column| row.get(column)).unwrap_or_default().trim()
+                };
+                take(&mut dataset, &cell, line);
+            }
+            Err(error) => {
+                let line = error.position().map_or(0, |at| at.line() as usize) + skipped;
+                dataset.drop("an invalid row", line);
+            }
+        }
+    }
+    dataset.drop_unset_clocks();
+    dataset.begin_with_clock();
+    Ok(dataset)
+}
+
+fn place(lat: &str, lon: &str) -> Option<GeoPoint> {
+    let place = lat.parse().ok().zip(lon.parse().ok())?;
+    GeoPoint::new(place.0, place.1).ok()
+}
+
+fn fix(dataset: &mut Dataset, at_s: f64, position: GeoPoint, line: usize) {
+    if let Some(node) = dataset.node(RECEIVER, line) {
+        dataset.event(at_s, Event::Fix(node, position), line);
+    }
+}
+
+/// A row of WiGLE: transmitters are their addresses, names are shared by many. The level is the power
+/// at the receiver. Times have no zone: they are UTC.
+fn wigle<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
+    let time = clock::iso8601(&cell("firstseen").replacen(' ', "T", 1));
+    let position = place(cell("currentlatitude"), cell("currentlongitude"));
+    let (Some((at_s, _)), Some(position)) = (time, position) else {
+        return dataset.drop("a row without a time or a position", line);
+    };
+    fix(dataset, at_s, position, line);
+    let kind = cell("type");
+    if !kind.is_empty() && kind != "WIFI" {
+        let kind: String = kind.chars().take(20).collect();
+        return dataset.drop(&format!("a transmitter of the kind {kind}: not used"), line);
+    }
+    let rx_power_dbm = cell("rssi").parse().ok();
+    let values = Measured { rx_power_dbm, ..Measured::default() };
+    dataset.observe(at_s, (cell("mac"), RECEIVER), values, line);
+}
+
+/// A row of the range test: time of the day, sender with its position, position of the receiver, SNR.
+fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
+    let parts: Option<Vec<f64>> = cell("time").split(':').map(|part| part.parse().ok()).collect();
+    let at_s = match parts.as_deref() {
+        Some([hours, minutes, seconds]) => hours * 3_600.0 + minutes * 60.0 + seconds,
+        _ => return dataset.drop("a row without a time", line),
+    };
+    let (from, name) = (cell("from"), cell("sender name"));
+    if from.is_empty() {
+        return dataset.drop("a row without a sender", line);
+    }
+    let name = if name.is_empty() { from } else { name };
+    let Some(sender) = dataset.named(from, name) else {
+        return dataset.drop("one node too many, or an empty name", line);
+    };
+    // A position of 0, 0 is that of a device that has none.
+    let known = |position: &GeoPoint| (position.lat_deg(), position.lon_deg()) != (0.0, 0.0);
+    match place(cell("sender lat"), cell("sender long")).filter(known) {
+        Some(position) => dataset.event(at_s, Event::Fix(sender, position), line),
+        None => dataset.drop("a sender without a position", line),
+    }
+    match place(cell("rx lat"), cell("rx long")).filter(known) {
+        Some(position) => fix(dataset, at_s, position, line),
+        None => dataset.drop("a receiver without a position", line),
+    }
+    let values = Measured { snr_db: cell("rx snr").parse().ok(), ..Measured::default() };
+    dataset.observe(at_s, (from, RECEIVER), values, line);
+}
