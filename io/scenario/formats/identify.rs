@@ -2,150 +2,16 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 
-use super::encoding::to_utf8;
 use super::error::{Fault, FormatError, Location, quoted};
-use super::limits::{SAMPLE_BYTES, SOURCE_BYTES_MAX};
+use super::limits::SAMPLE_BYTES;
+use super::source::Source;
 use super::{FORMATS, Format};
-
-/// A document, or a folder of documents of one kind.
-#[derive(Debug, Default)]
-pub struct Source {
-    /// Path of the file or folder, for messages and titles; empty for bytes without a file.
-    pub path: PathBuf,
-    /// The documents in the order of their names, at least one; texts in UTF-8.
-    pub documents: Vec<Vec<u8>>,
-    /// Names of the files of a folder, one for each document; empty otherwise.
-    pub names: Vec<String>,
-    /// Encoding that a document was written in, where it is not UTF-8.
-    pub encoding: Option<&'static str>,
-}
-
-impl Source {
-    /// A document without a file.
-    #[must_use]
-    pub fn of(bytes: Vec<u8>) -> Self {
-        Self::decoded(PathBuf::new(), vec![bytes], Vec::new())
-    }
-
-    /// Reads a file, or all files of a folder; standard input for the path `-`.
-    ///
-    /// # Errors
-    /// I/O errors and files larger than [`SOURCE_BYTES_MAX`], with the path.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        if path == Path::new("-") {
-            return Self::of_stream(std::io::stdin().lock());
-        }
-        let read = |path: &Path| {
-            let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
-            let bytes = std::fs::metadata(path).map_err(failed)?.len();
-            if bytes > SOURCE_BYTES_MAX {
-                let allowed = format!("allowed up to {SOURCE_BYTES_MAX}");
-                return Err(format!("{}: found {bytes} bytes, {allowed}", path.display()));
-            }
-            let packed = std::fs::read(path).map_err(failed)?;
-            unpacked(packed).map_err(|what| format!("{}: {what}", path.display()))
-        };
-        let mut paths = vec![path.to_owned()];
-        if path.is_dir() {
-            let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
-            let entries = std::fs::read_dir(path)
-                .map_err(failed)?
-                .map(|entry| entry.map(|entry| entry.path()));
-            paths = entries.collect::<Result<_, _>>().map_err(failed)?;
-            paths.retain(|path| path.is_file());
-            paths.sort();
-            if paths.is_empty() {
-                return Err(format!(
-                    "{}: found a folder without files, allowed documents in it",
-                    path.display()
-                ));
-            }
-        }
-        let documents = paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-        let names = match path.is_dir() {
-            true => {
-                let names = paths.iter().map(|path| path.file_name().unwrap_or_default());
-                names.map(|name| name.to_string_lossy().into_owned()).collect()
-            }
-            false => Vec::new(),
-        };
-        Ok(Self::decoded(path.to_owned(), documents, names))
-    }
-
-    /// The documents with their texts in UTF-8.
-    fn decoded(path: PathBuf, documents: Vec<Vec<u8>>, names: Vec<String>) -> Self {
-        let mut encoding = None;
-        let decode = |octets| {
-            let (document, name) = to_utf8(octets);
-            encoding = encoding.or(name);
-            document
-        };
-        let documents = documents.into_iter().map(decode).collect();
-        Self { path, documents, names, encoding }
-    }
-
-    /// Reads a document to its end.
-    fn of_stream(stream: impl Read) -> Result<Self, String> {
-        let mut bytes = Vec::new();
-        let read = stream
-            .take(SOURCE_BYTES_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| format!("read standard input: {error}"))?;
-        if read as u64 > SOURCE_BYTES_MAX {
-            return Err(format!(
-                "standard input: found more than {SOURCE_BYTES_MAX} bytes, allowed no more"
-            ));
-        }
-        let bytes = unpacked(bytes).map_err(|what| format!("standard input: {what}"))?;
-        Ok(Self::of(bytes))
-    }
-
-    /// Name of a document: that of its file in a folder, else its number from 1.
-    pub(super) fn name(&self, index: usize) -> String {
-        let name = self.names.get(index).cloned();
-        name.unwrap_or_else(|| format!("document {}", index + 1))
-    }
-
-    /// The first document.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        self.documents.first().map_or(&[], Vec::as_slice)
-    }
-
-    /// File name without its ending.
-    #[must_use]
-    pub fn stem(&self) -> String {
-        let stem = self.path.file_stem().unwrap_or_default();
-        stem.to_string_lossy().into_owned()
-    }
-}
-
-/// The content of a document that gzip has packed, recognised by its first bytes; other documents as
-/// they are.
-fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut document = Vec::new();
-    let mut stream = MultiGzDecoder::new(&bytes[..]).take(SOURCE_BYTES_MAX + 1);
-    stream
-        .read_to_end(&mut document)
-        .map_err(|error| format!("found damaged gzip data ({error}), allowed a whole file"))?;
-    if document.len() as u64 > SOURCE_BYTES_MAX {
-        return Err(format!(
-            "found gzip data of more than {SOURCE_BYTES_MAX} bytes, allowed no more"
-        ));
-    }
-    Ok(document)
-}
 
 /// The beginning of a document, as formats look at it.
 pub struct Sample<'s> {

@@ -79,6 +79,7 @@ mod script;
 mod series;
 pub mod sumo;
 #[cfg(test)]
+mod source;
 mod tests;
 mod text;
 pub mod wardrive;
@@ -94,7 +95,7 @@ use crate::setdest::Dialect;
 
 pub use dataset::{Dataset, Event, Node};
 pub use error::{FormatError, Location};
-pub use identify::{Sample, Source, by_extension, by_name, extensions, identify, names};
+pub use identify::{Sample, by_extension, by_name, extensions, identify, names};
 pub use plan::{PlanFile, PlanNode};
 pub use recording::{Output, RecordingWriter};
 pub use report::{Note, Report};
@@ -102,6 +103,7 @@ pub use rows::{COLUMNS, Row};
 pub use script::{Script, is_placeholder};
 
 /// Kinds of data in a document.
+pub use source::Source;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A deployment with stations.
