@@ -13,7 +13,7 @@ pub(super) type Fix = (f64, GeoPoint);
 /// Time between the end of a stay and a jump that ends it, s.
 const JUMP_S: f64 = 1e-6;
 
-/// Shortest time between two waypoints, s: times of a world are whole nanoseconds.
+/// Minimum time between two waypoints, s: times of a world are whole nanoseconds.
 const APART_S: f64 = 1e-8;
 
 impl Dataset {

@@ -37,7 +37,7 @@ const LOSS_DB_MIN: f64 = 1.0;
 /// Path loss of links that are down and of nodes that have failed, dB.
 const LOSS_DB_DOWN: f64 = 300.0;
 
-/// Most NEMs in the lists of a line.
+/// Maximum number of NEMs in the lists of a line.
 const NEMS_MAX: usize = 100_000;
 
 fn is_event(line: &str) -> bool {

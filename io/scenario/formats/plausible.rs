@@ -9,7 +9,7 @@ use super::error::Location;
 
 /// Speed above which a fix is not believed, m/s: three times that of sound.
 const SPEED_M_S_MAX: f64 = 1_000.0;
-/// Shortest time between two fixes for a speed, s: clocks of receivers have whole seconds.
+/// Minimum time between two fixes for a speed, s: clocks of receivers have whole seconds.
 const APART_S_MIN: f64 = 1.0;
 /// Distance from 0 N 0 E up to which a fix is one of a receiver without a position, m.
 const ORIGIN_M: f64 = 100.0;

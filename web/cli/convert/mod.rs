@@ -257,7 +257,8 @@ impl Convert {
         let (plan, report) = plan.map_err(|err| self.invalid(err))?;
         if plan.nodes.is_empty() {
             let notes = report.summary();
-            let what = format!("{format}: found no node with a position ({notes}), allowed at least one");
+            let what =
+                format!("{format}: found no node with a position ({notes}), allowed at least one");
             return Err(self.invalid(what));
         }
         let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
