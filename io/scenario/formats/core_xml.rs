@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::WorldView;
 use quick_xml::escape::escape;
 use quick_xml::events::BytesStart;
 
 use super::dataset::{Dataset, Node};
 use super::error::{FormatError, Location};
+use super::plane::{Canvas, Plane};
 use super::recording::{self, Output, RecordingWriter};
 use super::xml::{Tag, Tags, attribute, number};
 use super::{Content, Format, ReadOptions, Source};
@@ -31,18 +33,45 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let mut tags = Tags::new(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let mut device: Option<Device> = None;
+    let mut origin = None;
+    let mut places = Vec::new();
     while let Some(tag) = tags.next()? {
         match tag {
-            Tag::Start(start) => begin(&start, &mut device, &mut dataset),
+            Tag::Start(start) => {
+                origin = origin.or(canvas(&start));
+                begin(&start, &mut device, &mut dataset);
+            }
             Tag::End(name, _) if name == "device" => {
                 if let Some(device) = device.take() {
-                    device.end(&mut dataset, tags.line());
+                    places.extend(device.end(&mut dataset, tags.line()));
                 }
             }
             Tag::End(..) => {}
         }
     }
+    // The origin of the canvas comes after the devices.
+    for (index, place_px) in places {
+        let node = &mut dataset.nodes[index as usize];
+        node.position = origin.and_then(|canvas| canvas.position(place_px));
+        let path = node.path.clone();
+        let what = match node.position {
+            Some(_) => "a position on the canvas alone: placed by the origin of the session",
+            None => "no position given",
+        };
+        dataset.report.add(what, || Location::path(path));
+    }
     Ok(dataset)
+}
+
+/// The canvas of an element `session_origin`.
+fn canvas(start: &BytesStart<'_>) -> Option<Canvas> {
+    let key = |name| number(start, name);
+    if start.local_name().as_ref() != "session_origin" {
+        return None;
+    }
+    let origin = GeoPoint::new(key("lat")?, key("lon")?).ok()?;
+    let origin_px = (key("x").unwrap_or(0.0), key("y").unwrap_or(0.0));
+    Some(Canvas { plane: Plane::around(origin), origin_px, scale_m: key("scale")? })
 }
 
 /// An open device.
@@ -50,6 +79,7 @@ struct Device {
     id: String,
     name: String,
     raw_deg: Option<[f64; 2]>,
+    place_px: Option<(f64, f64)>,
 }
 
 fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Dataset) {
@@ -58,13 +88,15 @@ fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Data
         "device" => {
             let (id, name) = (attribute(start, "id"), attribute(start, "name"));
             let name = name.or_else(|| id.clone()).unwrap_or_default();
-            *device = Some(Device { id: id.unwrap_or_default(), name, raw_deg: None });
+            *device =
+                Some(Device { id: id.unwrap_or_default(), name, raw_deg: None, place_px: None });
         }
         "link" => dataset.links += 1,
         "position" => {
             let place = number(start, "lat").zip(number(start, "lon"));
-            if let (Some(device), Some((lat, lon))) = (device, place) {
-                device.raw_deg = Some([lat, lon]);
+            if let Some(device) = device {
+                device.raw_deg = place.map(|(lat, lon)| [lat, lon]);
+                device.place_px = number(start, "x").zip(number(start, "y"));
             }
         }
         _ => {}
@@ -72,14 +104,15 @@ fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Data
 }
 
 impl Device {
-    fn end(self, dataset: &mut Dataset, line: usize) {
+    /// Adds the device; its index and place where it has none but on the canvas.
+    fn end(self, dataset: &mut Dataset, line: usize) -> Option<(u32, (f64, f64))> {
         let path = format!("device {}", self.name);
-        if self.raw_deg.is_none() {
+        if self.raw_deg.is_none() && self.place_px.is_none() {
             dataset.report.add("no position given", || Location::path(path.as_str()));
         }
         if dataset.index.contains_key(&self.id) {
-            let what = "a device with the id of another: its first entry counts";
-            return dataset.drop(what, line);
+            dataset.drop("a device with the id of another: its first entry counts", line);
+            return None;
         }
         let index = match self.id.is_empty() {
             true => dataset.push(Node::named(&self.name)),
@@ -87,10 +120,12 @@ impl Device {
         };
         let Some(index) = index else {
             let what = "one node too many, or an empty name";
-            return dataset.report.add(what, || Location::path(path));
+            dataset.report.add(what, || Location::path(path));
+            return None;
         };
         let node = &mut dataset.nodes[index as usize];
         (node.raw_deg, node.path) = (self.raw_deg, path);
+        self.place_px.filter(|_| self.raw_deg.is_none()).map(|place_px| (index, place_px))
     }
 }
 

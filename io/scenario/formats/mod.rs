@@ -17,13 +17,13 @@
 //! | [`netjson`] | | yes | | yes | recording |
 //! | [`batctl`], [`batctl_text`], [`olsrd`], [`olsr_text`] | | | | yes | |
 //! | [`meshviewer`] | | yes | | yes | |
-//! | [`openwifimap`], [`nycmesh`] | | yes | | | |
+//! | [`openwifimap`], [`nycmesh`], [`core_imn`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
 //! | [`wardrive`] | | | yes | yes | |
-//! | [`aredn`], [`meshtastic`] | | yes | | yes | |
+//! | [`aredn`], [`meshtastic`], [`ffmap`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
 //! | [`ns2`] | | | yes | | |
 //! | [`mahimahi`] | | | | yes | |
@@ -38,6 +38,7 @@ pub mod batctl;
 pub mod batctl_text;
 pub mod bonnmotion;
 mod clock;
+pub mod core_imn;
 pub mod core_xml;
 mod course;
 pub mod csv;
@@ -46,6 +47,7 @@ pub mod eel;
 pub(crate) mod encoding;
 mod error;
 mod extremes;
+pub mod ffmap;
 pub mod geojson;
 pub mod gpx;
 mod identify;
@@ -77,9 +79,9 @@ mod rows;
 pub mod scenario;
 mod script;
 mod series;
+mod source;
 pub mod sumo;
 #[cfg(test)]
-mod source;
 mod tests;
 mod text;
 pub mod wardrive;
@@ -101,9 +103,9 @@ pub use recording::{Output, RecordingWriter};
 pub use report::{Note, Report};
 pub use rows::{COLUMNS, Row};
 pub use script::{Script, is_placeholder};
+pub use source::Source;
 
 /// Kinds of data in a document.
-pub use source::Source;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A deployment with stations.
@@ -179,7 +181,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 29] = [
+pub static FORMATS: [&Format; 32] = [
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
@@ -206,8 +208,11 @@ pub static FORMATS: [&Format; 29] = [
     &meshtastic::FORMAT,
     &openwifimap::FORMAT,
     &nycmesh::FORMAT,
+    &ffmap::GRAPH,
+    &ffmap::NODELIST,
     &meshviewer::FORMAT,
     &core_xml::FORMAT,
+    &core_imn::FORMAT,
     &parquet::FORMAT,
 ];
 

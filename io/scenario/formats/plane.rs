@@ -20,9 +20,32 @@ impl Plane {
         }))
     }
 
+    /// The plane around a point.
+    pub(super) const fn around(origin: GeoPoint) -> Self {
+        Self(Some(origin))
+    }
+
     /// The position of a point; `None` beyond the Earth.
     pub(super) fn position(self, x_m: f64, y_m: f64) -> Option<GeoPoint> {
         let azimuth_deg = x_m.atan2(y_m).to_degrees();
         geodesic::direct(self.0?, azimuth_deg, x_m.hypot(y_m)).ok()
+    }
+}
+
+/// A canvas of CORE: pixels to the right and down from a point of a known position.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Canvas {
+    pub(super) plane: Plane,
+    /// Pixels of the point of the known position.
+    pub(super) origin_px: (f64, f64),
+    /// Length of 100 pixels, m.
+    pub(super) scale_m: f64,
+}
+
+impl Canvas {
+    pub(super) fn position(self, (x_px, y_px): (f64, f64)) -> Option<GeoPoint> {
+        let metres = |pixels: f64| pixels * self.scale_m / 100.0;
+        let (origin_x, origin_y) = self.origin_px;
+        self.plane.position(metres(x_px - origin_x), metres(origin_y - y_px))
     }
 }

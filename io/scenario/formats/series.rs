@@ -74,8 +74,8 @@ impl Dataset {
         }
         let mut numbers: Vec<Option<u32>> = Vec::with_capacity(other.nodes.len());
         for (node, key) in other.nodes.into_iter().zip(keys) {
-            let known = key.as_ref().and_then(|key| self.index.get(key)).copied();
-            let number = match known {
+            let index = key.as_ref().and_then(|key| self.index.get(key)).copied();
+            let number = match index {
                 Some(number) => {
                     let entry = &mut self.nodes[number as usize];
                     entry.position = entry.position.or(node.position);

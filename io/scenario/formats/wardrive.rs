@@ -124,12 +124,12 @@ fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: u
         return dataset.drop("one node too many, or an empty name", line);
     };
     // A position of 0, 0 is that of a device that has none.
-    let known = |position: &GeoPoint| (position.lat_deg(), position.lon_deg()) != (0.0, 0.0);
-    match place(cell("sender lat"), cell("sender long")).filter(known) {
+    let is_position = |position: &GeoPoint| (position.lat_deg(), position.lon_deg()) != (0.0, 0.0);
+    match place(cell("sender lat"), cell("sender long")).filter(is_position) {
         Some(position) => dataset.event(at_s, Event::Fix(sender, position), line),
         None => dataset.drop("a sender without a position", line),
     }
-    match place(cell("rx lat"), cell("rx long")).filter(known) {
+    match place(cell("rx lat"), cell("rx long")).filter(is_position) {
         Some(position) => fix(dataset, at_s, position, line),
         None => dataset.drop("a receiver without a position", line),
     }

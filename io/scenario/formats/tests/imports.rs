@@ -181,8 +181,8 @@ fn tables_of_daemons_are_links() {
     assert_eq!((count(&tables.report, "a route"), count(&tables.report, "without TQ")), (1, 1));
     assert_eq!(links(&read("batctl_text", &[five]))[0].2.rate_bps, Some(54e6));
     // A link that the next table does not list is gone.
-    let gone = read("batctl_text", &[&four, head]);
-    assert_eq!(links(&gone)[1].2.delivery_prob, Some(0.0));
+    let series = read("batctl_text", &[&four, head]);
+    assert_eq!(links(&series)[1].2.delivery_prob, Some(0.0));
     let txtinfo = "Table: Links\nLocal IP\tRemote IP\tHyst.\tLQ\tNLQ\tCost\n\
                    10.0.0.1\t10.0.0.2\t0.00\t0.900\t0.500\t2.222\t\n\n\
                    Table: Topology\nDest. IP\tLast hop IP\tLQ\tNLQ\tCost\n10.0.0.3\t10.0.0.2\t1.000\tx\tINFINITE\n";
@@ -307,4 +307,54 @@ fn xml_of_other_programs_gives_an_error_with_the_nearest_format() {
         let message = identify(&source).unwrap_err().to_string();
         assert!(message.contains(part) && message.contains("sumo"), "{message}");
     }
+}
+
+#[test]
+fn places_on_the_canvas_of_core_are_positions() {
+    let node = |id: u32, kind: &str, place: &str| {
+        format!(
+            "node n{id} {{\n    type {kind}\n    network-config {{\n\thostname host{id}\n\t!\n    }}\n    {place}\n}}\n\n"
+        )
+    };
+    let imn = node(1, "router", "iconcoords {100.0 50.0}")
+        + &node(2, "router", "iconcoords {200 150}")
+        + &node(3, "wlan", "iconcoords {1 1}")
+        + &node(4, "router", "canvas c1")
+        + "link l1 {\n    nodes {n1 n3}\n}\n\ncanvas c1 {\n    name {Canvas1}\n    refpt {0 0 57.7 11.9 2.0}\n    scale {300.0}\n}\n";
+    let origin = GeoPoint::new(57.7, 11.9).unwrap();
+    let offset = |dataset: &Dataset, index: usize| {
+        let leg = geodesic::inverse(origin, dataset.nodes[index].position.unwrap());
+        let azimuth = leg.azimuth_deg.to_radians();
+        [azimuth.sin(), azimuth.cos()].map(|share| (share * leg.distance_m).round() as i64)
+    };
+    let core = read_around("imn", &[&imn], None);
+    let names: Vec<_> = core.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!((names, core.links), (vec!["host1", "host2", "host4"], 1));
+    assert_eq!((offset(&core, 0), offset(&core, 1)), ([300, -150], [600, -450]));
+    assert_eq!((count(&core.report, "a network"), count(&core.report, "no position")), (1, 1));
+    let xml = "<scenario name=\"x\"><devices><device id=\"1\" name=\"a\"><position x=\"100\" y=\"50\"/></device>\
+               </devices><session_origin lat=\"57.7\" lon=\"11.9\" alt=\"2\" scale=\"300.0\"/></scenario>";
+    let core = read_around("core", &[xml], None);
+    assert_eq!(offset(&core, 0), [300, -150]);
+}
+
+#[test]
+fn graphs_and_lists_of_communities_are_read() {
+    let graph = r#"{"version":1,"batadv":{"directed":false,"nodes":[{"id":"02:01","node_id":"a"},{"id":"02:02","node_id":"b"},
+        {"id":"02:03"}],"links":[{"source":0,"target":1,"tq":1.25,"bidirect":true},{"source":0,"target":2,"tq":2,"vpn":true},
+        {"source":0,"target":9,"tq":2},{"source":2,"target":0,"tq":0}]}}"#;
+    let mesh = read("ffmap", &[graph]);
+    let qualities: Vec<_> =
+        links(&mesh).iter().map(|link| (link.0, link.1, link.2.quality)).collect();
+    assert_eq!(qualities, [("a", "b", Some(0.8)), ("b", "a", Some(0.8))]);
+    for what in ["a tunnel", "without two nodes", "without its TQ"] {
+        assert_eq!(count(&mesh.report, what), 1, "{what}");
+    }
+    let list = r#"{"version":"1.0.1","updated_at":"2022-08-18T08:00:00Z","nodes":[
+        {"id":"a","name":"north","position":{"lat":57.7,"long":11.9},"status":{"online":true}},
+        {"id":"b","name":"north","status":{"online":false}}]}"#;
+    let mesh = read("nodelist", &[list]);
+    let names: Vec<_> = mesh.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["north", "north 2"]);
+    assert!(mesh.nodes[0].position.is_some() && mesh.nodes[1].position.is_none());
 }
