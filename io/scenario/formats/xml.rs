@@ -29,7 +29,10 @@ pub(super) struct Tags<'x> {
 }
 
 impl<'x> Tags<'x> {
-    /// The tags of a document whose root is an element of one of these names.
+    /// The tags of a document of a format.
+    ///
+    /// # Errors
+    /// A document that is not text of a bounded size.
     pub(super) fn new(format: &'static Format, bytes: &'x [u8]) -> Result<Self, FormatError> {
         let text = text(format, bytes)?;
         let mut reader = Reader::from_str(text);

@@ -65,7 +65,7 @@ pub struct Convert {
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
 
-    /// Leave out what cannot be: implausible, fixes at 0 N 0 E, beyond reach, or out of time
+    /// Rows to leave out: implausible, for fixes at 0 N 0 E, beyond reach or out of order
     #[arg(long, value_name = "KIND")]
     drop: Option<String>,
 
