@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use clap::Args;
 use groundwave_http::Failure;
+use groundwave_model::link::LinkPercentile;
 use groundwave_model::radio::budget::Workspace;
 use groundwave_model::radio::{Assumptions, LinkResult, Prediction, Surroundings};
 use groundwave_model::terrain::{CoverSource, HeightSource, Posts, Profile, TileSet};
-use groundwave_planning::wire::link::LinkPercentile;
 use groundwave_simulation::link::{judge, percentiles, trace};
 use groundwave_text::{bits_per_second, distance, percent};
 use serde::Serialize;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_model::radio::{Assumptions, LinkResult};
+use groundwave_model::link::{PathSample, path_samples};
+use groundwave_model::radio::Assumptions;
 use groundwave_model::terrain::{HeightSource, Posts, Profile as Ground};
 use groundwave_plot::{ProfilePicture, Theme, profile_svg};
 use groundwave_text::{Align, Table, distance};
@@ -42,21 +43,6 @@ pub struct Profile {
 }
 
 #[derive(Serialize)]
-struct Sample {
-    distance_m: f64,
-    lat_deg: f64,
-    lon_deg: f64,
-    elevation_msl_m: f64,
-    elevation_hae_m: Option<f64>,
-    /// Buildings and trees; absent where no land cover is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    clutter_agl_m: Option<f64>,
-    earth_bulge_m: f64,
-    ray_msl_m: f64,
-    fresnel_radius_m: f64,
-}
-
-#[derive(Serialize)]
 struct Document<'a> {
     from: &'a str,
     to: &'a str,
@@ -69,7 +55,7 @@ struct Document<'a> {
     missing_samples: u32,
     /// Shares of time, locations and situations, effects left out, calibration.
     assumptions: &'a Assumptions,
-    samples: Vec<Sample>,
+    samples: Vec<PathSample>,
 }
 
 impl Profile {
@@ -86,7 +72,7 @@ impl Profile {
             output::picture(file, &profile_svg(&picture))?;
         }
         let assumptions = path.assumptions(&profile);
-        let samples = samples(&path, &profile, &forward);
+        let samples = path_samples(&profile, &forward, &*path.ground.terrain);
         let has_data = path.ground.require_data(&profile);
         if output.json {
             let source = path.ground.terrain.describe();
@@ -137,39 +123,7 @@ impl Profile {
     }
 }
 
-fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
-    use groundwave_model::radio::fresnel::first_radius_m;
-    use groundwave_model::terrain::earth_bulge_m;
-    use groundwave_propagation::free_space::wavelength_m;
-    let (geometry, terrain) = (&result.geometry, &path.ground.terrain);
-    let wavelength_m = wavelength_m(result.frequency_mhz);
-    // The step of the profile is rounded for the models.
-    let spacing_m = profile.distance_m / (profile.elevation_msl_m.len().max(2) - 1) as f64;
-    let sample = |(i, &elevation_msl_m): (usize, &f64)| {
-        let point = profile.point(i).expect("every sample has a position");
-        let distance_m = i as f64 * spacing_m;
-        let rest_m = (profile.distance_m - distance_m).max(0.0);
-        let share = if profile.distance_m > 0.0 { distance_m / profile.distance_m } else { 0.0 };
-        let rise_m = geometry.rx_antenna_msl_m - geometry.tx_antenna_msl_m;
-        let radius_m = first_radius_m(wavelength_m, distance_m, rest_m);
-        Sample {
-            distance_m,
-            lat_deg: point.lat_deg(),
-            lon_deg: point.lon_deg(),
-            elevation_msl_m,
-            elevation_hae_m: terrain
-                .has_geoid()
-                .then(|| elevation_msl_m + terrain.undulation_m(point)),
-            clutter_agl_m: profile.clutter_at(share),
-            earth_bulge_m: earth_bulge_m(distance_m, rest_m, geometry.k_factor),
-            ray_msl_m: geometry.tx_antenna_msl_m + share * rise_m,
-            fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
-        }
-    };
-    profile.elevation_msl_m.iter().enumerate().map(sample).collect()
-}
-
-fn table(samples: &[Sample]) -> Table {
+fn table(samples: &[PathSample]) -> Table {
     let heads = [
         "distance",
         "lat",

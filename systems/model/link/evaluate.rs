@@ -2,6 +2,9 @@
 
 use std::cell::RefCell;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::LinkBudget;
 use crate::radio::budget::{BothWays, Workspace, evaluate_both};
 use crate::radio::path_loss::BATCH;
@@ -115,6 +118,35 @@ pub struct Percentile {
     pub rx_power_dbm: [f64; 2],
     /// Link margin exceeded in that share, dB: from `a` to `b` and back.
     pub link_margin_db: [f64; 2],
+}
+
+/// Both directions at one share of links.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkPercentile {
+    /// Share of links like this one, percent.
+    pub percent: f64,
+    /// Received power exceeded in that share, from the sender to the receiver, dBm.
+    pub rx_power_dbm: f64,
+    /// Link margin exceeded in that share, from the sender to the receiver, dB.
+    pub link_margin_db: f64,
+    /// Received power of the reverse direction, dBm.
+    pub reverse_rx_power_dbm: f64,
+    /// Link margin of the reverse direction, dB.
+    pub reverse_link_margin_db: f64,
+}
+
+impl From<Percentile> for LinkPercentile {
+    fn from(one: Percentile) -> Self {
+        let [rx_power_dbm, reverse_rx_power_dbm] = one.rx_power_dbm;
+        let [link_margin_db, reverse_link_margin_db] = one.link_margin_db;
+        Self {
+            percent: one.percent,
+            rx_power_dbm,
+            link_margin_db,
+            reverse_rx_power_dbm,
+            reverse_link_margin_db,
+        }
+    }
 }
 
 /// Received power and link margin of both directions exceeded in 10, 50 and 90 % of links like this one.

@@ -3,16 +3,18 @@
 mod budget;
 mod evaluate;
 mod key;
+mod path_sample;
 mod range;
 mod spatial_index;
 
 pub use budget::{Direction, LinkBudget};
 pub use evaluate::{
-    Inputs, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles, post_spacing_m, samples_for,
-    score, trace,
+    Inputs, LinkPercentile, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles,
+    post_spacing_m, samples_for, score, trace,
 };
 pub use evaluate::{LINKS_PER_TASK, budgets};
 pub use key::LinkKey;
+pub use path_sample::{PathSample, path_samples};
 pub use range::{OVER_HORIZON_M, Reach, coverage_radius_m};
 pub use spatial_index::SpatialIndex;
 #[doc(hidden)]

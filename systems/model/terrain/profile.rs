@@ -44,6 +44,22 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The ground along `path` by heights that were measured elsewhere, 2 or more, evenly spaced, all known.
+    #[must_use]
+    pub fn over(path: &Path, elevation_msl_m: Vec<f64>) -> Self {
+        let samples = elevation_msl_m.len();
+        let mut profile = Self {
+            distance_m: path.distance_m(),
+            azimuth_deg: path.azimuth_deg(),
+            back_azimuth_deg: path.back_azimuth_deg(),
+            step_m: step_m(path.distance_m(), samples),
+            elevation_msl_m,
+            ..Self::default()
+        };
+        path.positions(samples, &mut profile.lat_deg, &mut profile.lon_deg);
+        profile
+    }
+
     /// Measures the ground along `path` with `samples` (at least 2) samples, replacing what
     /// was here. Nothing is allocated once the vectors have held as many samples before.
     pub fn trace(&mut self, terrain: &dyn Terrain, path: &Path, samples: usize) {

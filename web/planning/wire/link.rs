@@ -1,8 +1,8 @@
 //! Links.
 
 use groundwave_http::strict::{saturating, whole_number};
+use groundwave_model::link::LinkPercentile;
 use groundwave_model::radio::{Assumptions, LinkResult};
-use groundwave_simulation::link::Percentile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -46,33 +46,4 @@ pub struct LinkAnalysis {
     pub percentiles: Vec<LinkPercentile>,
     /// Shares of time, locations and situations of both results, effects left out, calibration.
     pub assumptions: Assumptions,
-}
-
-/// Both directions at one share of links.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LinkPercentile {
-    /// Share of links like this one, percent.
-    pub percent: f64,
-    /// Received power exceeded in that share, from the sender to the receiver, dBm.
-    pub rx_power_dbm: f64,
-    /// Link margin exceeded in that share, from the sender to the receiver, dB.
-    pub link_margin_db: f64,
-    /// Received power of the reverse direction, dBm.
-    pub reverse_rx_power_dbm: f64,
-    /// Link margin of the reverse direction, dB.
-    pub reverse_link_margin_db: f64,
-}
-
-impl From<Percentile> for LinkPercentile {
-    fn from(one: Percentile) -> Self {
-        let [rx_power_dbm, reverse_rx_power_dbm] = one.rx_power_dbm;
-        let [link_margin_db, reverse_link_margin_db] = one.link_margin_db;
-        Self {
-            percent: one.percent,
-            rx_power_dbm,
-            link_margin_db,
-            reverse_rx_power_dbm,
-            reverse_link_margin_db,
-        }
-    }
 }
