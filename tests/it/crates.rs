@@ -11,7 +11,7 @@ use crate::support::root;
 const LAYERS: [&[&str]; 10] = [
     &["http_client", "propagation", "test_data", "text", "toml_document", "values"],
     &["engine", "files", "model", "protocol", "sensor"],
-    &["coordinate", "credentials", "http", "impair", "outbound", "raster"],
+    &["bindings", "coordinate", "credentials", "http", "impair", "outbound", "raster"],
     &["command", "gpu", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
     &["gateway", "host", "kernel", "plot", "scenario"],
     &["impaird", "io_agent", "planning", "sweep", "telemetry", "testbed"],
@@ -22,9 +22,10 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Packages that a crate does without, whatever it uses: its users need not build them.
-const WITHOUT: [(&str, &[&str]); 11] = [
+const WITHOUT: [(&str, &[&str]); 12] = [
     ("propagation", &["bevy_ecs", "tokio", "rayon", "nix", "serde_json"]),
     ("model", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
+    ("bindings", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
     ("gpu", &["bevy_ecs", "tokio", "nix", "wgpu"]),
     ("sensor", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
     ("protocol", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
