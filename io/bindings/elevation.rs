@@ -8,7 +8,7 @@ use crate::Invalid;
 /// Maximum number of heights.
 pub const POSTS_MAX: usize = 1 << 28;
 
-/// Room for cells around posts at a pole, deg.
+/// Part of a cell around posts at a pole that may lie beyond it, deg.
 const POLE_SLACK_DEG: f64 = 0.5;
 
 /// Georeference of an array of heights, row by row from the north-west.
@@ -38,9 +38,9 @@ pub struct Extent {
 
 /// Terrain of an array of heights, m above mean sea level; NaN is a void.
 #[derive(Debug, Clone, Copy)]
-pub struct Elevation<'a> {
+pub struct Elevation<H> {
     extent: Extent,
-    heights_msl_m: &'a [f32],
+    heights_msl_m: H,
     cell_height_deg: f64,
     cell_width_deg: f64,
 }
@@ -72,22 +72,23 @@ impl Extent {
     }
 }
 
-impl<'a> Elevation<'a> {
+impl<H: AsRef<[f32]>> Elevation<H> {
     /// Terrain of `heights_msl_m`.
     ///
     /// # Errors
     /// When the extent is not on the Earth, or the array has another number of heights.
-    pub fn new(extent: Extent, heights_msl_m: &'a [f32]) -> Result<Self, Invalid> {
+    pub fn new(extent: Extent, heights_msl_m: H) -> Result<Self, Invalid> {
         extent.check()?;
+        let heights = heights_msl_m.as_ref();
         let count = extent.rows as usize * extent.columns as usize;
-        if heights_msl_m.len() != count || count > POSTS_MAX {
-            let value = format!("{} heights", heights_msl_m.len());
+        if heights.len() != count || count > POSTS_MAX {
+            let value = format!("{} heights", heights.len());
             let allowed =
                 format!("{} x {} = {count}, up to {POSTS_MAX}", extent.rows, extent.columns);
             return Err(Invalid::new("heights", value, allowed));
         }
-        if let Some(index) = heights_msl_m.iter().position(|height_m| height_m.abs() > 20_000.0) {
-            let value = format!("{} at {index}", heights_msl_m[index]);
+        if let Some(index) = heights.iter().position(|height_m| height_m.abs() > 20_000.0) {
+            let value = format!("{} at {index}", heights[index]);
             return Err(Invalid::new("heights", value, "-20000 to 20000 m, NaN for voids"));
         }
         Ok(Self {
@@ -120,9 +121,9 @@ impl<'a> Elevation<'a> {
         };
         let (north, south, down) = split(row, self.extent.rows);
         let (west, east, across) = split(column, self.extent.columns);
-        let columns = self.extent.columns as usize;
+        let (columns, heights) = (self.extent.columns as usize, self.heights_msl_m.as_ref());
         let posts = [(north, west), (north, east), (south, west), (south, east)]
-            .map(|(row, column)| f64::from(self.heights_msl_m[row * columns + column]));
+            .map(|(row, column)| f64::from(heights[row * columns + column]));
         let weights = [
             (1.0 - down) * (1.0 - across),
             (1.0 - down) * across,
@@ -147,7 +148,7 @@ impl<'a> Elevation<'a> {
     }
 }
 
-impl Terrain for Elevation<'_> {
+impl<H: AsRef<[f32]> + Send + Sync> Terrain for Elevation<H> {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
         let mut used = TerrainUse::default();
         for ((lat_deg, lon_deg), out) in lat_deg.iter().zip(lon_deg).zip(elevation_msl_m) {

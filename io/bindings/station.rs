@@ -112,3 +112,13 @@ fn antenna<'de, D: Deserializer<'de>>(reader: D) -> Result<Antenna, D::Error> {
     let names = presets::ANTENNAS.iter().map(|preset| preset.id);
     named(reader, "antenna", |id| Some(presets::antenna(id)?.antenna.clone()), names)
 }
+
+/// Radios and antennas by name, as a JSON document.
+///
+/// # Errors
+/// Never: their numbers are finite.
+pub fn presets() -> Result<String, Invalid> {
+    let radios: Vec<_> = presets::RADIOS.iter().collect();
+    let antennas: Vec<_> = presets::ANTENNAS.iter().collect();
+    crate::document::write(&serde_json::json!({ "radios": radios, "antennas": antennas }))
+}
