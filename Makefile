@@ -122,6 +122,26 @@ programs: setup-build
 		--package groundwave_agent --package groundwave_impaird
 	@ls -l $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-agent $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-impaird
 
+# Release files in out/dist: archive, Debian packages, image for containers, bill of materials, digests. The same
+# sources give the same digests.
+.PHONY: dist
+dist: setup-build web
+	@sh scripts/dist.sh
+
+# The wheel of Python in out/wheel, and an environment in .data/wheel where its tests run. Maturin comes from the
+# package registry. WHEEL_PROFILE=demo builds it with less optimisation: the bits are the same.
+WHEEL_PROFILE ?= release
+.PHONY: wheel
+wheel: setup-build
+	@sh scripts/wheel.sh $(WHEEL_PROFILE)
+
+# The npm package in out/npm: modules of WebAssembly with their types. It needs the standard library for
+# wasm32-unknown-unknown, which rustup has.
+.PHONY: wasm
+wasm: setup-build
+	rustup -q target add wasm32-unknown-unknown
+	@sh scripts/wasm.sh
+
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
 # Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.
 FUZZ_SECONDS ?= 20

@@ -52,12 +52,12 @@ need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb \
     busybox:busybox-static tc:iproute2 ip:iproute2 \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \
     nft:nftables upsdrvctl:nut-server qemu-x86_64:qemu-user \
-    depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux \
+    depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux dpkg-deb:dpkg man:man-db \
     mosquitto:mosquitto mosquitto_sub:mosquitto-clients aiosmtpd:python3-aiosmtpd ffmpeg:ffmpeg \
     python3:python3-venv || echo "setup: the tests that need these are ignored" >&2
 
-# The standard library for another kind of processor, whose bits are compared with those of this one.
-has rustup && { rustup -q target add aarch64-unknown-linux-musl || true; }
+# The standard library for other kinds of processors, whose bits are compared with those of this one.
+has rustup && { rustup -q target add aarch64-unknown-linux-musl wasm32-unknown-unknown || true; }
 
 # An RTSP server, which Debian has as a library for Python: no tool tells that it is there.
 rtsp='import gi; gi.require_version("GstRtspServer", "1.0")'

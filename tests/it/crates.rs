@@ -12,9 +12,9 @@ const LAYERS: [&[&str]; 10] = [
     &["http_client", "propagation", "test_data", "text", "toml_document", "values"],
     &["engine", "files", "model", "protocol", "sensor"],
     &["bindings", "coordinate", "credentials", "http", "impair", "outbound", "raster"],
-    &["command", "gpu", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
+    &["c", "command", "gpu", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
     &["gateway", "host", "kernel", "plot", "scenario"],
-    &["impaird", "io_agent", "planning", "sweep", "telemetry", "testbed"],
+    &["impaird", "io_agent", "planning", "python", "sweep", "telemetry", "testbed"],
     &["agent", "cluster", "io_gateway", "setup"],
     &["web_testbed"],
     &["web_gateway"],
@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Packages that a crate does without, whatever it uses: its users need not build them.
-const WITHOUT: [(&str, &[&str]); 12] = [
+const WITHOUT: [(&str, &[&str]); 13] = [
     ("propagation", &["bevy_ecs", "tokio", "rayon", "nix", "serde_json"]),
     ("model", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
     ("bindings", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
@@ -33,6 +33,7 @@ const WITHOUT: [(&str, &[&str]); 12] = [
     ("agent", &["bevy_ecs", "redb", "resvg", "groundwave_model"]),
     ("impaird", &["resvg", "groundwave_model", "groundwave_terrain", "groundwave_gateway"]),
     ("scenario", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
+    ("python", &["rtnetlink", "netlink-sys", "axum", "resvg", "clap"]),
     ("sweep", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
     ("planning", &["rtnetlink", "netlink-sys", "redb", "groundwave_host", "groundwave_gateway"]),
 ];

@@ -47,6 +47,20 @@ const NEEDS: &[Need] = &[
     },
     Need { name: "gdal", checks: &[Data("gis/ready"), Data("gis/bin/python")], hint: "make gis" },
     Need {
+        name: "wheel",
+        checks: &[Data("wheel/ready"), Data("wheel/bin/python"), Data("wheel/installed")],
+        hint: "make wheel",
+    },
+    Need {
+        name: "npm",
+        checks: &[
+            Program("node"),
+            AnyFile(&["../../out/npm/package/groundwave.wasm"]),
+            AnyFile(&["../../out/npm/package/itm.wasm"]),
+        ],
+        hint: "make wasm",
+    },
+    Need {
         name: "schemathesis",
         checks: &[Data("api/ready"), Data("api/bin/schemathesis")],
         hint: "make api",
@@ -83,6 +97,11 @@ const NEEDS: &[Need] = &[
             Shell("ls $(rustc --print sysroot)/lib/rustlib/aarch64-unknown-linux-musl/lib"),
         ],
         hint: "scripts/setup.sh (rustup target add aarch64-unknown-linux-musl)",
+    },
+    Need {
+        name: "dpkg",
+        checks: &[Program("dpkg-deb"), Program("xz"), Program("node"), Program("sha256sum")],
+        hint: "scripts/setup.sh (Debian: dpkg xz-utils nodejs)",
     },
     Need { name: "jq", checks: &[Program("jq")], hint: "scripts/setup.sh" },
     Need { name: "systemd", checks: &[Program("systemd-analyze")], hint: "scripts/setup.sh" },
