@@ -7,9 +7,10 @@ use groundwave_needs::needs;
 use crate::support::root;
 
 /// Units that are shipped.
-const UNITS: [&str; 3] = [
+const UNITS: [&str; 4] = [
     "examples/systemd/groundwave-gateway.service",
     "examples/systemd/groundwave-agent.service",
+    "examples/systemd/groundwave-planning.service",
     "web/impair/impaird.service",
 ];
 

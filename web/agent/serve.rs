@@ -146,7 +146,9 @@ pub fn run(agent: Agent) -> Result<(), Failure> {
     tracing::info!("capabilities kept: {capabilities}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
-        agent.run(shutdown_signal()?).await;
+        let stop = shutdown_signal()?;
+        groundwave_http::notify::ready()?;
+        agent.run(stop).await;
         tracing::info!("stopped");
         Ok(())
     })

@@ -19,6 +19,7 @@ pub mod lenient;
 mod malformed;
 pub mod mount;
 pub mod name;
+pub mod notify;
 pub mod origin;
 pub mod page;
 pub mod problem;

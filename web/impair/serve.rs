@@ -109,6 +109,7 @@ impl ImpairDaemon {
             tokio::spawn(driver);
             groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
             daemon.resume_leases().await;
+            groundwave_http::notify::ready()?;
             let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
             served_all.cancel();
             let ended = world.await.map_err(Failure::machine)?;

@@ -208,6 +208,8 @@ impl Server {
         let world = self.world.clone();
         let served: Result<(), Failure> = self.runtime.block_on(async move {
             groundwave_http::stop_on(shutdown_signal()?, stop.clone());
+            // All ports are taken: connections wait until they are served.
+            groundwave_http::notify::ready()?;
             // Both services share the bound of connections: they share the descriptors.
             let serving = Serving::of_process();
             let planning = async {
@@ -239,6 +241,7 @@ impl Server {
             }
             Ok(())
         });
+        groundwave_http::notify::stopping()?;
         let closed = self.close();
         served?;
         closed?;
