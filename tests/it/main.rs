@@ -10,6 +10,7 @@ mod demo;
 mod dependencies;
 mod determinism;
 mod files;
+mod first_use;
 mod gateway;
 mod gis;
 mod ground;

@@ -11,14 +11,18 @@ mod cluster;
 mod completions;
 mod convert;
 mod demo;
+mod doctor;
 mod ends;
 mod exchange;
 mod gateway;
 mod impair;
+mod init;
 mod link;
 mod log;
+mod man;
 mod map_options;
 mod output;
+mod overview;
 mod placeholders;
 mod presets;
 mod profile;
@@ -64,8 +68,16 @@ pub struct Cli {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 
+    /// Errors and results only: no warnings, no progress
+    #[arg(long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// More of the log on standard error: once for notes, twice for details; RUST_LOG has more choice
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
@@ -86,6 +98,8 @@ error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\"
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Demo),
+    Init(init::Init),
+    Doctor(doctor::Doctor),
     Run(run::Run),
     Record(run::Record),
     Link(link::Link),
@@ -113,6 +127,7 @@ enum Command {
     Convert(Box<convert::Convert>),
     Calibrate(calibrate::Calibrate),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 /// The command line: all subcommands with their arguments and help.
@@ -129,8 +144,20 @@ pub fn main() -> ExitCode {
     };
     set_colour(cli.color);
     let output = Output { json: cli.json };
+    if cli.quiet {
+        output::hide_progress();
+    }
+    let Some(command) = cli.command else {
+        return match overview::show(output) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => report(failure, output),
+        };
+    };
     let quiet = format!("warn,{}=off", groundwave_terrain::FAULT_TARGET);
-    let default_filter = match cli.command {
+    let default_filter = match command {
+        _ if cli.quiet => "error",
+        _ if cli.verbose == 1 => "info",
+        _ if cli.verbose > 1 => "debug",
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,
         Command::Agent(_) => agent::LOG_FILTER,
@@ -138,7 +165,7 @@ pub fn main() -> ExitCode {
         Command::Testbed(_) => testbed::LOG_FILTER,
         _ => quiet.as_str(),
     };
-    let log_file = match &cli.command {
+    let log_file = match &command {
         Command::Serve(args) => args.log_file.as_deref(),
         _ => None,
     };
@@ -146,15 +173,17 @@ pub fn main() -> ExitCode {
         return report(failure, output);
     }
     // The impairment daemon computes nothing, and its threads must start after it drops privileges.
-    let computes = !matches!(cli.command, Command::Impaird(_));
+    let computes = !matches!(command, Command::Impaird(_));
     if let Some(threads) = cli.threads.filter(|_| computes) {
         groundwave_engine::parallel::compute_threads(usize::from(threads));
         // Nothing has used the global pool of rayon yet, so this cannot fail.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
         pool.build_global().ok();
     }
-    let outcome = match cli.command {
+    let outcome = match command {
         Command::Demo(args) => args.run(output),
+        Command::Init(args) => args.run(output),
+        Command::Doctor(args) => args.run(output),
         Command::Run(args) => args.run(output),
         Command::Record(args) => args.run(output),
         Command::Link(args) => args.run(output),
@@ -182,6 +211,7 @@ pub fn main() -> ExitCode {
         Command::Convert(args) => args.run(output),
         Command::Calibrate(args) => args.run(output),
         Command::Completions(args) => args.run(output),
+        Command::Man(args) => args.run(output),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

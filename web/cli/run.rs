@@ -35,7 +35,7 @@ Examples:
 /// A scenario with its end and its pace.
 #[derive(Args)]
 struct RunArgs {
-    /// Scenario file (TOML; see `groundwave schema`)
+    /// Scenario file (TOML; see `groundwave schema`); `-` is standard input
     scenario: PathBuf,
 
     #[command(flatten)]

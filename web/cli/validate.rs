@@ -19,7 +19,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Validate {
-    /// Scenario files
+    /// Scenario files; `-` is standard input
     #[arg(required = true)]
     scenarios: Vec<PathBuf>,
 

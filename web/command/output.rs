@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
@@ -54,11 +55,19 @@ pub fn has_colour(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
-/// A progress bar on stderr; hidden without a terminal and with `--color never`.
+/// True after [`hide_progress`].
+static HIDES_PROGRESS: AtomicBool = AtomicBool::new(false);
+
+/// Hides all progress bars of the process: `--quiet`.
+pub fn hide_progress() {
+    HIDES_PROGRESS.store(true, Ordering::Relaxed);
+}
+
+/// A progress bar on stderr; hidden without a terminal, with `--color never` and with `--quiet`.
 pub fn progress(count: u64, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is constant");
     let bar = ProgressBar::new(count).with_style(style);
-    if !has_colour(&std::io::stderr()) {
+    if !has_colour(&std::io::stderr()) || HIDES_PROGRESS.load(Ordering::Relaxed) {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     bar.enable_steady_tick(std::time::Duration::from_millis(250));

@@ -1,5 +1,6 @@
 //! Engines built from scenarios.
 
+use std::io::Read;
 use std::path::Path;
 
 use groundwave_engine::log::{FORMAT, Header};
@@ -10,16 +11,23 @@ use groundwave_http::Failure;
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::link::NodesOnly;
+use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use sha2::{Digest, Sha256};
 
 use super::terrain::OpenTerrain;
 
-/// Reads a scenario; the error lists all problems.
+/// Reads a scenario, `-` from standard input; the error lists all problems.
 ///
 /// # Errors
 /// When input is invalid or the machine fails.
 pub fn load(path: &Path) -> Result<Scenario, Failure> {
-    groundwave_scenario::load(path).map_err(Failure::input)
+    if path != Path::new("-") {
+        return groundwave_scenario::load(path).map_err(Failure::input);
+    }
+    let mut text = String::new();
+    // A longer text is refused by its length.
+    std::io::stdin().take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    groundwave_scenario::parse(&text, "standard input", Path::new("")).map_err(Failure::input)
 }
 
 /// An engine with the commands of the scenario queued, before its first tick.

@@ -1,0 +1,101 @@
+//! First steps: the program without a command, `doctor`, `init`, scenarios from standard input.
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{command, groundwave, refusal, stdout};
+
+/// Output of the program with such a standard input.
+fn with_input(arguments: &[&str], input: &[u8]) -> Output {
+    let mut program = command(arguments);
+    program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = program.spawn().unwrap();
+    process.stdin.take().unwrap().write_all(input).unwrap();
+    process.wait_with_output().unwrap()
+}
+
+#[test]
+fn without_a_command_the_program_shows_the_next_step() {
+    let text = stdout(&groundwave(&[]));
+    for part in ["groundwave demo", "groundwave init", "groundwave doctor", "abilities"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let document: Value = serde_json::from_str(&stdout(&groundwave(&["--json"]))).unwrap();
+    assert!(document["steps"].as_array().unwrap().len() >= 4);
+    assert!(document["missing"].is_u64());
+}
+
+#[test]
+fn doctor_has_a_remedy_for_every_missing_ability_and_none_for_others() {
+    let findings: Value =
+        serde_json::from_str(&stdout(&groundwave(&["doctor", "--json"]))).unwrap();
+    let findings = findings.as_array().unwrap();
+    let names: Vec<_> = findings.iter().map(|one| one["ability"].as_str().unwrap()).collect();
+    for name in ["terrain", "rights", "shaping", "namespaces", "tunnel", "routing", "gpu"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    for finding in findings {
+        let is_met = finding["state"] == "met";
+        assert_eq!(is_met, finding["remedy"].is_null(), "{finding}");
+        assert!(!finding["facts"].as_str().unwrap().is_empty(), "{finding}");
+    }
+    let text = stdout(&groundwave(&["doctor"]));
+    assert_eq!(text.lines().filter(|line| !line.starts_with(' ')).count(), findings.len());
+}
+
+#[test]
+fn init_writes_a_scenario_that_runs_and_keeps_an_existing_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mesh.toml");
+    let file = file.to_str().unwrap();
+    let place = ["--at", "57.70,11.93", "--flat", "--nodes", "5", "--radio", "wifi_2g4_mesh"];
+    let init = |more: &[&str]| groundwave(&[&["init", file][..], &place, more].concat());
+    let text = stdout(&init(&["--spacing-km", "0.5", "--coverage-km", "1"]));
+    assert!(text.contains("5 nodes") && text.contains("groundwave run "), "{text}");
+    let run: Value = serde_json::from_str(&stdout(&groundwave(&["run", file, "--json"]))).unwrap();
+    assert_eq!(run["nodes"].as_array().unwrap().len(), 5);
+    assert!(!run["links"].as_array().unwrap().is_empty());
+
+    let before = std::fs::read_to_string(file).unwrap();
+    let error = refusal(&init(&[]));
+    assert!(error.contains("--force"), "{error}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), before);
+    stdout(&init(&["--force"]));
+    assert_ne!(std::fs::read_to_string(file).unwrap(), before);
+}
+
+#[test]
+fn invalid_options_of_init_give_errors_with_allowed_values() {
+    for (arguments, parts) in [
+        (&["init", "-"][..], ["--at", "LAT,LON"]),
+        (&["init", "-", "--at", "97,11"], ["97", "90"]),
+        (&["init", "-", "--at", "57,11", "--radio", "lora"], ["\"lora\"", "lora_868_eu"]),
+        (&["init", "-", "--at", "57,11", "--spacing-km", "0"], ["--spacing-km", "above 0 to 100"]),
+        (&["init", "-", "--at", "57,11", "--nodes", "1"], ["--nodes", "2..=60"]),
+        (&["init", "-", "--at", "57,11", "--height", "-3"], ["height", "-3"]),
+    ] {
+        let error = refusal(&groundwave(arguments));
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
+#[test]
+fn scenarios_come_from_standard_input() {
+    let scenario = groundwave(&["init", "-", "--at", "57.70,11.93", "--flat"]);
+    let text = stdout(&scenario);
+    let output = with_input(&["validate", "-"], text.as_bytes());
+    assert!(stdout(&output).contains("valid: First mesh (4 nodes"), "{output:?}");
+    let output = with_input(&["run", "-", "--json", "--quiet"], text.as_bytes());
+    assert!(output.stderr.is_empty() && stdout(&output).contains("\"digest\""), "{output:?}");
+    let error = refusal(&with_input(&["run", "-"], b"[scenario]\ntitel = \"a\"\n"));
+    assert!(error.contains("standard input") && error.contains("titel"), "{error}");
+}
+
+#[test]
+fn verbose_has_more_of_the_log_and_excludes_quiet() {
+    let error = refusal(&groundwave(&["doctor", "--quiet", "--verbose"]));
+    assert!(error.contains("--quiet") && error.contains("--verbose"), "{error}");
+    assert!(stdout(&groundwave(&["doctor", "-vv", "--json"])).contains("terrain"));
+}

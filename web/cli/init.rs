@@ -1,0 +1,221 @@
+//! `init`: a first scenario.
+
+use std::fmt::Write;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use groundwave_http::Failure;
+use groundwave_model::radio::presets;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_setup::fetch::squares_between;
+use serde_json::json;
+
+use super::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave init mesh.toml --at 57.70,11.93 --radio lora_868_eu --nodes 5 --spacing-km 2
+  groundwave init - --at 57.70,11.93 --flat | groundwave validate -
+  groundwave init coverage.toml --at 57.70,11.93 --coverage-km 10 --force";
+
+/// Write a first scenario: nodes around a place, their radios and terrain
+///
+/// On a terminal options that are missing become questions.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Init {
+    /// Scenario file to write; `-` is standard output
+    file: PathBuf,
+
+    /// Middle of the mesh: LAT,LON in degrees, UTM, MGRS, a Maidenhead locator or a plus code
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    at: Option<String>,
+
+    /// Title [default: First mesh]
+    #[arg(long)]
+    title: Option<String>,
+
+    /// Radio preset of all nodes (see `groundwave presets radios`) [default: lora_868_eu]
+    #[arg(long, value_name = "ID")]
+    radio: Option<String>,
+
+    /// Nodes: one in the middle, the others in a circle around it, 2 to 60 [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=60))]
+    nodes: Option<u8>,
+
+    /// Radius of that circle, km, above 0 to 100
+    #[arg(long, value_name = "KM", default_value_t = 3.0, allow_negative_numbers = true)]
+    spacing_km: f64,
+
+    /// Antenna height of all nodes, m above ground
+    #[arg(long, value_name = "M", default_value_t = 10.0, allow_negative_numbers = true)]
+    height: f64,
+
+    /// Flat ground at 0 m instead of terrain
+    #[arg(long)]
+    flat: bool,
+
+    /// Coverage of the node in the middle up to this distance, for `sweep`, km, above 0 to 200
+    #[arg(long, value_name = "KM", allow_negative_numbers = true)]
+    coverage_km: Option<f64>,
+
+    /// Write over an existing file
+    #[arg(long)]
+    force: bool,
+}
+
+/// A scenario to be.
+struct Draft {
+    title: String,
+    middle: GeoPoint,
+    radio: String,
+    nodes: u8,
+}
+
+impl Init {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        output::refuse_existing(&self.file, self.force)?;
+        let draft = self.draft()?;
+        let text = self.text(&draft)?;
+        // What is written must be what `run` reads.
+        groundwave_scenario::parse(&text, "scenario", Path::new("")).map_err(Failure::input)?;
+        output::write_whole(&self.file, text.as_bytes())?;
+        if output::is_stdio(&self.file) {
+            return Ok(());
+        }
+        let file = self.file.display().to_string();
+        let mut steps = Vec::new();
+        if !self.flat {
+            let (lat, lon) = (draft.middle.lat_deg(), draft.middle.lon_deg());
+            let radius_km = self.spacing_km.max(self.coverage_km.unwrap_or(0.0)).ceil() + 2.0;
+            steps.push(format!("groundwave terrain fetch {lat},{lon} --radius-km {radius_km}"));
+        }
+        steps.push(format!("groundwave run {file}"));
+        if self.coverage_km.is_some() {
+            steps.push(format!("groundwave sweep {file} -o coverage"));
+        }
+        if output.json {
+            return output.json(&json!({ "file": file, "nodes": draft.nodes, "next": steps }));
+        }
+        output.text(&format!("{file}: {} nodes; next:\n  {}\n", draft.nodes, steps.join("\n  ")))
+    }
+
+    fn draft(&self) -> Result<Draft, Failure> {
+        within("--spacing-km", self.spacing_km, 100.0)?;
+        if let Some(coverage_km) = self.coverage_km {
+            within("--coverage-km", coverage_km, 200.0)?;
+        }
+        let place = match &self.at {
+            Some(place) => place.clone(),
+            None if ask("Middle of the mesh (latitude,longitude)", None) => answer("")?,
+            None => {
+                let what = "missing --at: allowed LAT,LON, such as --at 57.70,11.93";
+                return Err(Failure::Input(what.to_owned()));
+            }
+        };
+        let (middle, _) =
+            groundwave_coordinate::parse_with_height(&place).map_err(Failure::input)?;
+        let radio = match (&self.radio, self.at.is_none()) {
+            (Some(radio), _) => radio.clone(),
+            (None, true) if ask("Radio", Some("lora_868_eu")) => answer("lora_868_eu")?,
+            (None, _) => "lora_868_eu".to_owned(),
+        };
+        if presets::radio(&radio).is_none() {
+            let allowed: Vec<_> = presets::RADIOS.iter().map(|preset| preset.id).collect();
+            let allowed = allowed.join(", ");
+            return Err(Failure::Input(format!(
+                "invalid --radio: found {radio:?}, allowed {allowed}"
+            )));
+        }
+        let title = self.title.clone().unwrap_or_else(|| "First mesh".to_owned());
+        Ok(Draft { title, middle, radio, nodes: self.nodes.unwrap_or(4) })
+    }
+
+    fn text(&self, draft: &Draft) -> Result<String, Failure> {
+        let Draft { title, middle, radio, nodes } = draft;
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let mut text = format!(
+            "# groundwave run FILE; every key is described by `groundwave schema` and scenarios/README.md.\n\
+             [scenario]\ntitle = {}\nduration_s = 60\n\n[terrain]\n",
+            quoted(title)
+        );
+        let positions: Vec<_> =
+            (0..*nodes).map(|node| self.position(*middle, node, *nodes)).collect();
+        text += &match self.flat {
+            true => "flat_msl_m = 0\n".to_owned(),
+            false => format!("tiles = [{}]\n", tiles(&positions)?),
+        };
+        let antenna = "omni_5";
+        for (node, (lat_deg, lon_deg)) in positions.iter().enumerate() {
+            let _ = write!(
+                text,
+                "\n[[node]]\nname = \"n{node}\"\nlat_deg = {lat_deg:.5}\nlon_deg = {lon_deg:.5}\n\
+                 height_agl_m = {}\nradio = {}\nantenna = \"{antenna}\"\n",
+                self.height,
+                quoted(radio)
+            );
+        }
+        if let Some(radius_km) = self.coverage_km {
+            let _ = write!(
+                text,
+                "\n[coverage]\nsites = [\"n0\"]\nradius_km = {radius_km}\ncell_arcsec = 3\n"
+            );
+        }
+        Ok(text)
+    }
+
+    /// Position of a node: the first in the middle, the others in a circle, from the north clockwise.
+    fn position(&self, middle: GeoPoint, node: u8, nodes: u8) -> (f64, f64) {
+        let Some(place) = node.checked_sub(1) else {
+            return (middle.lat_deg(), middle.lon_deg());
+        };
+        let azimuth_deg = 360.0 * f64::from(place) / f64::from(nodes - 1);
+        let (east, north) = azimuth_deg.to_radians().sin_cos();
+        // Kilometres of a degree; the circle need not be exact.
+        let degree_km = 111.2;
+        let lat_deg = middle.lat_deg() + self.spacing_km * north / degree_km;
+        let lat_deg = lat_deg.clamp(-89.9, 89.9);
+        let parallel_km = degree_km * lat_deg.to_radians().cos();
+        let lon_deg = middle.lon_deg() + self.spacing_km * east / parallel_km;
+        (lat_deg, (lon_deg + 540.0).rem_euclid(360.0) - 180.0)
+    }
+}
+
+/// Names of the tiles under positions, as TOML.
+fn tiles(positions: &[(f64, f64)]) -> Result<String, Failure> {
+    let points: Result<Vec<_>, _> =
+        positions.iter().map(|(lat_deg, lon_deg)| GeoPoint::new(*lat_deg, *lon_deg)).collect();
+    let squares = squares_between(&points.map_err(Failure::input)?)?;
+    let names: Vec<_> = squares.iter().map(|square| format!("\"{square}\"")).collect();
+    Ok(names.join(", "))
+}
+
+fn within(option: &str, value: f64, maximum: f64) -> Result<(), Failure> {
+    match value > 0.0 && value <= maximum {
+        true => Ok(()),
+        false => Err(Failure::Input(format!(
+            "invalid {option}: found {value} km, allowed above 0 to {maximum} km"
+        ))),
+    }
+}
+
+/// Writes a question; false without a terminal on standard input.
+fn ask(question: &str, default: Option<&str>) -> bool {
+    let can_answer = std::io::stdin().is_terminal();
+    if can_answer {
+        let default = default.map_or(String::new(), |default| format!(" [{default}]"));
+        anstream::eprint!("{question}{default}: ");
+    }
+    can_answer
+}
+
+/// A line of standard input; `default` where it is empty.
+fn answer(default: &str) -> Result<String, Failure> {
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    match line.trim() {
+        "" => Ok(default.to_owned()),
+        text => Ok(text.to_owned()),
+    }
+}
