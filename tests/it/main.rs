@@ -20,6 +20,7 @@ mod land_cover;
 mod manual;
 mod measured;
 mod outline;
+mod packages;
 mod planning;
 #[cfg(target_arch = "x86_64")]
 mod processors;

@@ -1,0 +1,140 @@
+#!/bin/sh
+# scripts/dist.sh [FOLDER]: release files in FOLDER, out/dist by default, with the same digests from the same sources:
+# an archive, Debian packages, an image for containers, a bill of materials, SHA256SUMS.
+#
+# DIST_BINARIES=FOLDER takes programs from there instead of building them. DIST_PROGRAMS names those that are packed.
+# DIST_LEVEL (1 to 9) is the level of compression.
+set -eu
+cd "$(dirname "$0")/.."
+umask 022
+export LC_ALL=C TZ=UTC
+out=${1:-out/dist}
+programs=${DIST_PROGRAMS:-groundwave groundwave-agent groundwave-impaird}
+level=${DIST_LEVEL:-9}
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2> /dev/null || echo 0)}"
+export SOURCE_DATE_EPOCH
+target=$(rustc -vV | sed -n 's/^host: //p')
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+case $target in
+    x86_64-*) architecture=amd64 ;;
+    aarch64-*) architecture=arm64 ;;
+    *) echo "dist: invalid target: found $target, allowed x86_64 and aarch64" >&2 && exit 2 ;;
+esac
+for tool in dpkg-deb tar gzip xz sha256sum node; do
+    command -v $tool > /dev/null || { echo "dist: $tool is missing: scripts/setup.sh" >&2 && exit 1; }
+done
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+binaries=${DIST_BINARIES:-}
+if [ -z "$binaries" ]; then
+    # Programs without shared libraries, and without folders of this machine in their messages.
+    export RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=$PWD=groundwave \
+--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    cargo build --locked --release --target "$target" --package groundwave --bin groundwave
+    cargo build --locked --profile small --target "$target" --package groundwave_agent --package groundwave_impaird
+    binaries=$work/programs
+    mkdir "$binaries"
+    built=${CARGO_TARGET_DIR:-target}/$target
+    cp "$built/release/groundwave" "$built/small/groundwave-agent" "$built/small/groundwave-impaird" "$binaries"
+fi
+
+# Sets the times of all files, and the rights.
+settle() {
+    find "$1" -type d -exec chmod 755 {} +
+    find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+}
+# archive FOLDER NAME: an archive of NAME in FOLDER.
+archive() {
+    tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+        --format=gnu -cf - "$2" | gzip -n "-$level"
+}
+
+# One page, changelog and licence of all packages.
+licence() {
+    mkdir -p "$1"
+    { echo "MIT OR Apache-2.0"; cat LICENSE-MIT LICENSE-APACHE; } > "$1/copyright"
+    gzip -n9 < CHANGELOG.md > "$1/changelog.gz"
+}
+# deb NAME FOLDER DESCRIPTION [FIELD...]: the package of the tree in FOLDER.
+deb() {
+    name=$1 tree=$2 description=$3
+    shift 3
+    mkdir -p "$tree/DEBIAN"
+    licence "$tree/usr/share/doc/$name"
+    size=$(du -sk --apparent-size --exclude=DEBIAN "$tree" | cut -f1)
+    {
+        echo "Package: $name"
+        echo "Version: $version"
+        echo "Architecture: $architecture"
+        echo "Maintainer: Groundwave <groundwave@localhost>"
+        echo "Section: net"
+        echo "Priority: optional"
+        echo "Installed-Size: $size"
+        for field in "$@"; do echo "$field"; done
+        echo "Description: $description"
+    } > "$tree/DEBIAN/control"
+    (cd "$tree" && find usr -type f -exec md5sum {} + | sort -k 2 > DEBIAN/md5sums)
+    settle "$tree"
+    dpkg-deb --root-owner-group -Zxz "-z$level" --build "$tree" "$out/${name}_${version}_$architecture.deb" > /dev/null
+}
+
+# The program with manual pages, completions, units and scenarios.
+tree=$work/groundwave
+if [ -x "$binaries/groundwave" ]; then
+    mkdir -p "$tree/usr/bin" "$tree/usr/lib/systemd/system" "$tree/usr/share/groundwave" "$tree/usr/share/man"
+    install -m 755 "$binaries/groundwave" "$tree/usr/bin/groundwave"
+    "$binaries/groundwave" man "$tree/usr/share/man/man1" > /dev/null
+    find "$tree/usr/share/man" -name '*.1' -exec gzip -n9 {} +
+    for shell in bash:usr/share/bash-completion/completions/groundwave \
+        zsh:usr/share/zsh/vendor-completions/_groundwave fish:usr/share/fish/vendor_completions.d/groundwave.fish; do
+        mkdir -p "$tree/$(dirname "${shell#*:}")"
+        "$binaries/groundwave" completions "${shell%%:*}" > "$tree/${shell#*:}"
+    done
+    cp examples/systemd/groundwave-*.service "$tree/usr/lib/systemd/system"
+    cp web/impair/impaird.service "$tree/usr/lib/systemd/system/groundwave-impaird.service"
+    cp -R scenarios "$tree/usr/share/groundwave/scenarios"
+    find "$tree/usr/lib" "$tree/usr/share" -type f -exec chmod 644 {} +
+fi
+
+# Archive: all programs, with what the package has beside them.
+unpacked=groundwave-$version-$target
+mkdir -p "$work/$unpacked/bin"
+for program in $programs; do
+    install -m 755 "$binaries/$program" "$work/$unpacked/bin/$program"
+done
+[ ! -d "$tree" ] || cp -R "$tree/usr/share" "$tree/usr/lib" "$work/$unpacked"
+cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$work/$unpacked"
+settle "$work/$unpacked"
+archive "$work" "$unpacked" > "$out/$unpacked.tar.gz"
+
+if [ -d "$tree" ]; then
+    # The image has the program alone, a folder for its state and a user without rights.
+    mkdir -p "$work/image/usr/bin" "$work/image/etc" "$work/image/data" "$work/image/tmp"
+    cp "$binaries/groundwave" "$work/image/usr/bin/groundwave"
+    echo "groundwave:x:65532:65532::/data:/usr/bin/groundwave" > "$work/image/etc/passwd"
+    settle "$work/image"
+    sh scripts/image.sh "$work/image" "$out/groundwave-$version-$architecture.oci.tar" "$version" "$architecture" "$level"
+    deb groundwave "$tree" "plan, simulate, emulate and operate wireless meshes on real terrain" \
+        "Recommends: iproute2, xdg-utils" "Suggests: babeld, batctl, wireguard-tools"
+fi
+for program in $programs; do
+    [ "$program" != groundwave ] || continue
+    mkdir -p "$work/$program/usr/bin" "$work/$program/usr/lib/systemd/system"
+    install -m 755 "$binaries/$program" "$work/$program/usr/bin/$program"
+    case $program in
+        groundwave-agent)
+            unit=examples/systemd/groundwave-agent.service what="node agent of a wireless mesh" ;;
+        *)
+            unit=web/impair/impaird.service what="impairment daemon: delay, loss and rates of two ports" ;;
+    esac
+    sed "s|/usr/bin/groundwave [a-z]*|/usr/bin/$program|" $unit > "$work/$program/usr/lib/systemd/system/$program.service"
+    deb "$program" "$work/$program" "$what" "Conflicts: groundwave" "Replaces: groundwave"
+done
+
+node scripts/sbom.mjs "$version" > "$out/groundwave-$version.cdx.json"
+(cd "$out" && sha256sum -- * > "$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
+ls -l "$out"

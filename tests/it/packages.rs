@@ -1,0 +1,119 @@
+//! Packages: release files, and the wheel of Python beside the program.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use groundwave_needs::needs;
+use groundwave_test_data::fetched;
+
+use crate::support::{self, root, stdout};
+
+/// Release files of the program under test, little compressed.
+fn release(folder: &Path) -> PathBuf {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_groundwave"));
+    let out = folder.join("dist");
+    let output = Command::new("sh")
+        .arg(root().join("scripts/dist.sh"))
+        .arg(&out)
+        .env("DIST_BINARIES", program.parent().unwrap())
+        .env("DIST_PROGRAMS", "groundwave")
+        .env("DIST_LEVEL", "1")
+        .env("SOURCE_DATE_EPOCH", "1700000000")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    out
+}
+
+/// The file in `folder` with such an ending.
+fn file(folder: &Path, ending: &str) -> PathBuf {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut matches = entries.filter(|path| path.to_str().unwrap().ends_with(ending));
+    let path = matches.next().unwrap_or_else(|| panic!("a file *{ending} in {folder:?}"));
+    assert!(matches.next().is_none(), "one file *{ending}");
+    path
+}
+
+fn run(program: &str, arguments: &[&Path]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    stdout(&output)
+}
+
+#[needs(dpkg)]
+#[test]
+fn release_files_have_equal_digests_and_the_unpacked_package_runs() {
+    let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let dist = release(first.path());
+    let digests = std::fs::read_to_string(dist.join("SHA256SUMS")).unwrap();
+    assert_eq!(digests.lines().count(), 4, "{digests}");
+    let again = std::fs::read_to_string(release(second.path()).join("SHA256SUMS")).unwrap();
+    assert_eq!(digests, again);
+
+    let package = file(&dist, ".deb");
+    let unpacked = first.path().join("unpacked");
+    run("dpkg-deb", &[Path::new("-x"), &package, &unpacked]);
+    let control = run("dpkg-deb", &[Path::new("-f"), &package]);
+    assert!(control.contains("Package: groundwave\n"), "{control}");
+    let program = unpacked.join("usr/bin/groundwave");
+    for (arguments, part) in [
+        (&["--version"][..], "groundwave 0."),
+        (&["demo", "--check", "--no-browser"][..], "demo"),
+        (&["validate", "usr/share/groundwave/scenarios/two_nodes.toml"][..], "valid: Two nodes"),
+    ] {
+        let mut command = support::launcher(program.to_str().unwrap());
+        let output = command.args(arguments).current_dir(&unpacked).output().unwrap();
+        let text = stdout(&output) + &String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(part), "{arguments:?}: {text}");
+    }
+    for path in [
+        "usr/share/man/man1/groundwave.1.gz",
+        "usr/share/man/man1/groundwave-link.1.gz",
+        "usr/share/bash-completion/completions/groundwave",
+        "usr/share/zsh/vendor-completions/_groundwave",
+        "usr/share/doc/groundwave/copyright",
+        "usr/lib/systemd/system/groundwave-planning.service",
+        "usr/lib/systemd/system/groundwave-gateway.service",
+        "usr/lib/systemd/system/groundwave-agent.service",
+        "usr/lib/systemd/system/groundwave-impaird.service",
+    ] {
+        assert!(unpacked.join(path).metadata().is_ok_and(|file| file.len() > 100), "{path}");
+    }
+
+    let materials = std::fs::read_to_string(file(&dist, ".cdx.json")).unwrap();
+    let materials: serde_json::Value = serde_json::from_str(&materials).unwrap();
+    let names: Vec<_> = materials["components"].as_array().unwrap().iter().collect();
+    assert!(names.iter().any(|one| one["name"] == "tokio" && one["hashes"].is_array()));
+    assert!(!names.iter().any(|one| one["name"] == "insta"), "tests are not linked");
+
+    let image = first.path().join("image");
+    std::fs::create_dir(&image).unwrap();
+    run("tar", &[Path::new("-xf"), &file(&dist, ".oci.tar"), Path::new("-C"), &image]);
+    let index = std::fs::read_to_string(image.join("index.json")).unwrap();
+    let index: serde_json::Value = serde_json::from_str(&index).unwrap();
+    let blob = |descriptor: &serde_json::Value| {
+        let digest = descriptor["digest"].as_str().unwrap().trim_start_matches("sha256:");
+        let path = image.join("blobs/sha256").join(digest);
+        assert!(run("sha256sum", &[&path]).starts_with(digest));
+        assert_eq!(path.metadata().unwrap().len(), descriptor["size"].as_u64().unwrap());
+        path
+    };
+    let manifest = std::fs::read_to_string(blob(&index["manifests"][0])).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    blob(&manifest["config"]);
+    let layer = blob(&manifest["layers"][0]);
+    assert!(run("tar", &[Path::new("-tzf"), &layer]).contains("./usr/bin/groundwave\n"));
+}
+
+#[needs(wheel, terrain)]
+#[test]
+fn the_wheel_has_the_bits_of_the_program() {
+    let output = Command::new(fetched("wheel/bin/python"))
+        .arg(root().join("io/python/tests/test_groundwave.py"))
+        .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
+        .env("GROUNDWAVE_DATA", fetched("wheel").parent().unwrap())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("Ran 1") && !text.contains("skipped"), "{text}");
+}
