@@ -182,6 +182,7 @@ impl<H: AsRef<[f32]> + Send + Sync> Terrain for Elevation<H> {
             has_geoid: self.has_geoid(),
             tiles_used: None,
             sources: Vec::new(),
+            land_cover: Vec::new(),
             posts: Posts::Interpolated,
         }
     }

@@ -128,7 +128,7 @@ impl Checked<'_> {
                 true => word(worse),
                 false => "no_terrain_data".to_owned(),
             },
-            assumptions: assumptions.between(self.stations.iter()),
+            assumptions: assumptions.over(self.stations.each_ref(), profile),
             percentiles: percentiles(&forward, &backward).map(Into::into).to_vec(),
             forward,
             backward,

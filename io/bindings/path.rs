@@ -8,12 +8,13 @@ use crate::Invalid;
 use crate::link::LinkRequest;
 
 /// Names of the columns of [`PathAnswer`], in their order.
-pub const COLUMNS: [&str; 8] = [
+pub const COLUMNS: [&str; 9] = [
     "distance_m",
     "lat_deg",
     "lon_deg",
     "elevation_msl_m",
     "elevation_hae_m",
+    "clutter_agl_m",
     "earth_bulge_m",
     "ray_msl_m",
     "fresnel_radius_m",
@@ -35,8 +36,8 @@ pub struct PathAnswer {
     /// Samples off the terrain, taken as sea level.
     pub missing_samples: u32,
     /// Names of the columns.
-    pub columns: [&'static str; 8],
-    /// Columns one after the other, each with a value per sample; NaN where a height is unknown.
+    pub columns: [&'static str; 9],
+    /// Columns one after the other, each with a value per sample; NaN where a height or land cover is unknown.
     #[serde(skip)]
     pub values: Vec<f64>,
 }
@@ -56,6 +57,7 @@ pub fn path(request: &LinkRequest, terrain: &dyn Terrain) -> Result<PathAnswer, 
     values.extend(samples.iter().map(|sample| sample.lon_deg));
     values.extend(samples.iter().map(|sample| sample.elevation_msl_m));
     values.extend(samples.iter().map(|sample| sample.elevation_hae_m.unwrap_or(f64::NAN)));
+    values.extend(samples.iter().map(|sample| sample.clutter_agl_m.unwrap_or(f64::NAN)));
     values.extend(samples.iter().map(|sample| sample.earth_bulge_m));
     values.extend(samples.iter().map(|sample| sample.ray_msl_m));
     values.extend(samples.iter().map(|sample| sample.fresnel_radius_m));

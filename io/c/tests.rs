@@ -97,7 +97,7 @@ fn links_and_coverages_have_documents_and_numbers() {
     let error = over_array(groundwave_link, LINK, 399).unwrap_err();
     assert!(error.contains("399 heights"), "{error}");
     let (_, columns) = over_array(groundwave_profile, LINK, 400).unwrap();
-    assert_eq!(columns.len() % 8, 0);
+    assert_eq!(columns.len() % 9, 0);
     let (document, planes) = over_array(groundwave_coverage, COVERAGE, 400).unwrap();
     assert!(document.contains("\"transform\""), "{document}");
     // SAFETY: the texts have these lengths, there are two heights.

@@ -7,12 +7,12 @@ use clap::Args;
 use groundwave_http::Failure;
 use groundwave_model::link::{PathSample, path_samples};
 use groundwave_model::radio::Assumptions;
-use groundwave_model::terrain::{HeightSource, Posts, Profile as Ground};
+use groundwave_model::terrain::{HeightSource, Posts};
 use groundwave_plot::{ProfilePicture, Theme, profile_svg};
 use groundwave_text::{Align, Table, distance};
 use serde::Serialize;
 
-use super::ends::{EndArgs, Path};
+use super::ends::EndArgs;
 use super::link::{analyse, heights, sources};
 use super::output::{self, Output};
 

@@ -80,6 +80,7 @@ export type Column =
   | "lon_deg"
   | "elevation_msl_m"
   | "elevation_hae_m"
+  | "clutter_agl_m"
   | "earth_bulge_m"
   | "ray_msl_m"
   | "fresnel_radius_m";
