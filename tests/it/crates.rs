@@ -33,7 +33,7 @@ const WITHOUT: [(&str, &[&str]); 13] = [
     ("agent", &["bevy_ecs", "redb", "resvg", "groundwave_model"]),
     ("impaird", &["resvg", "groundwave_model", "groundwave_terrain", "groundwave_gateway"]),
     ("scenario", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
-    ("python", &["rtnetlink", "netlink-sys", "axum", "resvg", "clap"]),
+    ("python", &["rtnetlink", "netlink-sys", "axum", "clap"]),
     ("sweep", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
     ("planning", &["rtnetlink", "netlink-sys", "redb", "groundwave_host", "groundwave_gateway"]),
 ];
