@@ -50,6 +50,16 @@ export function percent(share: number, digits = 0): string {
   return `${figure(share * 100, digits)} %`;
 }
 
+/** Time of day where the page is read, of 24 hours. */
+export function timeOfDay(time: Date, seconds = true): string {
+  return time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...(seconds ? { second: '2-digit' } : {}) });
+}
+
+/** Day and month where the page is read. */
+export function dayOf(time: Date): string {
+  return time.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+}
+
 /** Round steps of an axis: about `count` of them over `span`. */
 export function steps(low: number, high: number, count: number): number[] {
   const span = Math.max(high - low, 1e-9);

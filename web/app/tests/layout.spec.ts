@@ -1,26 +1,10 @@
 // The place that panels leave to the map, on screens of all sizes.
 import type { Page } from '@playwright/test';
+import { small, uncovered } from './rectangles';
 import { drawn, expect, nodesOf, open, pixel, plan, test, PLACES } from './server';
 
 /** Period of a press on the map after which actions are offered, with a reserve, ms. */
 const LONG_PRESS_MS = 900;
-
-/** Share of the screen on which the map lies and nothing above it. */
-function uncovered(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const map = document.querySelector('.map')!.getBoundingClientRect();
-    const above = [...document.querySelectorAll('.top, .dock, .dock > *, .rail, .legends > *, .profile, .handle, .pill, .tabbar')].map((element) => element.getBoundingClientRect());
-    let [free, all] = [0, 0];
-    for (let y = 1; y < innerHeight; y += 2) {
-      for (let x = 1; x < innerWidth; x += 2) {
-        all++;
-        const inside = (box: DOMRect) => x >= box.left && x < box.right && y >= box.top && y < box.bottom;
-        if (inside(map) && !above.some(inside)) free++;
-      }
-    }
-    return free / all;
-  });
-}
 
 /** A link is selected, and the coverage of one of its nodes drawn. */
 async function linkAndCoverage(page: Page, id: string, nodes: Record<string, string>): Promise<void> {
@@ -88,16 +72,6 @@ test.describe('on a tablet', () => {
     expect(await small(page)).toEqual([]);
   });
 });
-
-/** Buttons and fields that a finger misses: lower or narrower than 44 px. */
-function small(page: Page): Promise<string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement>('.top button, .top select, .rail button, .tabbar button, .dock button:not(.grab), .dock select, .profile button')]
-      .map((element) => ({ element, box: element.getBoundingClientRect() }))
-      .filter(({ box }) => box.width && (box.height < 44 || box.width < 36))
-      .map(({ element, box }) => `${element.getAttribute('aria-label') ?? element.textContent} ${box.width} × ${box.height}`),
-  );
-}
 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });

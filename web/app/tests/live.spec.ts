@@ -116,7 +116,7 @@ test('several requests are approved or rejected at once', async ({ page, server,
   // What happened is in the events and, for admins, in the audit log.
   await page.getByRole('tab', { name: 'Events' }).click();
   await expect(page.locator('#events [data-kind=registration]').filter({ hasText: 'not ours' })).toHaveCount(1);
-  await page.getByLabel('List').selectOption('audit');
+  await page.getByLabel('List', { exact: true }).selectOption('audit');
   await expect(page.locator('#audit')).toContainText('/v1/admin/registrations/reject');
 });
 
@@ -135,7 +135,7 @@ test('a viewer sees the mesh and decides nothing', async ({ page, server, reques
   await page.getByRole('tab', { name: /Approvals/ }).click();
   await expect(page.getByText('You are logged in as viewer.')).toBeVisible();
   await page.getByRole('tab', { name: 'Events' }).click();
-  await expect(page.getByLabel('List')).toHaveCount(0);
+  await expect(page.getByLabel('List', { exact: true })).toHaveCount(0);
 });
 
 test('readings are drawn over any range', async ({ page, server, request }) => {
@@ -165,9 +165,9 @@ test('readings are drawn over any range', async ({ page, server, request }) => {
   await page.getByLabel('Range').selectOption('1h');
   await expect(chart).toHaveAttribute('data-points', '11');
   const over = (await chart.locator('.u-over').boundingBox())!;
-  await page.mouse.move(over.x + over.width * 0.05, over.y + 30);
+  await page.mouse.move(over.x + over.width * 0.05, over.y + 12);
   await page.mouse.down();
-  await page.mouse.move(over.x + over.width * 0.6, over.y + 40, { steps: 4 });
+  await page.mouse.move(over.x + over.width * 0.6, over.y + 12, { steps: 4 });
   await page.mouse.up();
   await expect(page.getByLabel('From', { exact: true })).toBeVisible();
   await expect(chart).toHaveAttribute('data-points', '6');

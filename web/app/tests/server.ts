@@ -157,9 +157,9 @@ export async function drawn(page: Page): Promise<void> {
 }
 
 /** A place on the screen. */
-export async function pixel(page: Page, place: { lat: number; lon: number }): Promise<{ x: number; y: number }> {
+export async function pixel(page: Page, place: { lat: number; lon: number }, element = '.map'): Promise<{ x: number; y: number }> {
   const at = await page.evaluate(({ lat, lon }) => window.groundwave.map.map.project([lon, lat]), place);
-  const box = await page.locator('.map').boundingBox();
+  const box = await page.locator(element).boundingBox();
   return { x: at.x + (box?.x ?? 0), y: at.y + (box?.y ?? 0) };
 }
 

@@ -2,10 +2,27 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Series } from '../api/gateway';
+import { dayOf, timeOfDay } from '../units';
 
 /** Colours of the series, told apart by those who are colour-blind; the dashes tell them apart as well. */
 const COLOURS = { light: ['#0069ad', '#a63a00', '#3c7a33', '#5d5d68'], dark: ['#6bb8f5', '#ff9466', '#8ecb7f', '#b9b9c4'] };
 const DASHES: (number[] | undefined)[] = [undefined, [8, 4], [3, 3], [10, 3, 2, 3]];
+
+/** Span of an axis up to which it has times of day, s. */
+const TIMES_SPAN_S = 2 * 86_400;
+/** Span up to which times have seconds, s. */
+const SECONDS_SPAN_S = 300;
+
+/** Labels of a time axis: times of day, with the day where it begins or changes; days on long axes. */
+export function timeLabels(times_s: readonly number[], span_s: number): string[] {
+  return times_s.map((time_s, at) => {
+    const time = new Date(time_s * 1000);
+    if (span_s > TIMES_SPAN_S) return dayOf(time);
+    const before = times_s[at - 1];
+    const sameDay = before !== undefined && dayOf(new Date(before * 1000)) === dayOf(time);
+    return `${at && !sameDay ? `${dayOf(time)} ` : ''}${timeOfDay(time, span_s <= SECONDS_SPAN_S)}`;
+  });
+}
 
 export class Chart {
   #plot: uPlot | null = null;
@@ -22,7 +39,7 @@ export class Chart {
   }
 
   #size(): { width: number; height: number } {
-    return { width: Math.max(80, this.box.clientWidth), height: Math.max(60, this.box.clientHeight) };
+    return { width: Math.max(80, this.box.clientWidth), height: Math.max(50, this.box.clientHeight) };
   }
 
   show(series: readonly Series[], data: [number[], ...(number | null)[][]], [from, to]: [number, number], dark: boolean): void {
@@ -51,7 +68,7 @@ export class Chart {
     const options: uPlot.Options = {
       ...this.#size(),
       series: [{ label: 'Time' }, ...lines],
-      axes: [axis, ...sides],
+      axes: [{ ...axis, size: 26, values: (plot, times) => timeLabels(times, (plot.scales['x']?.max ?? 0) - (plot.scales['x']?.min ?? 0)) }, ...sides],
       scales: { x: { time: true } },
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false } },

@@ -1,6 +1,7 @@
 // Liveness as shapes, colours and words, so that none is needed alone.
 import type { NodeState } from '../api/gateway';
 import { SHAPES } from '../map/icons';
+import { dayOf, timeOfDay } from '../units';
 
 export const STATES: readonly NodeState[] = ['online', 'stale', 'offline', 'joining'];
 
@@ -31,9 +32,9 @@ export function duration(s: number | null | undefined): string {
   return days ? `${days} d ${hours} h` : hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${s} s`;
 }
 
-/** A time as this machine writes it. */
+/** A time where the page is read, with the day if it is another. */
 export function clock(rfc3339: string): string {
   const time = new Date(rfc3339);
   const today = new Date().toDateString() === time.toDateString();
-  return today ? time.toLocaleTimeString() : time.toLocaleString();
+  return today ? timeOfDay(time) : `${dayOf(time)} ${timeOfDay(time)}`;
 }

@@ -38,7 +38,7 @@ export function fit(map: MapLibre, places: readonly LatLon[], padding: PaddingOp
 export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding: Required<PaddingOptions>): void {
   map.resize();
   const { clientWidth, clientHeight } = map.getCanvas();
-  const free = { left: MARGIN_PX, top: MARGIN_PX, right: clientWidth - padding.right, bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom) };
+  const free = { left: MARGIN_PX, top: Math.max(MARGIN_PX, padding.top), right: clientWidth - padding.right, bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom) };
   const points = places.map((place) => map.project(shown(map, place)));
   const [xs, ys] = [points.map((at) => at.x), points.map((at) => at.y)];
   const box = { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };

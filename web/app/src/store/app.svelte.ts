@@ -94,7 +94,7 @@ export class App {
 
   /** The part of the map that panels cover, px. */
   padding(): { top: number; bottom: number; left: number; right: number } {
-    if (innerWidth <= 640) return { top: this.coverages.grid ? 150 : 60, bottom: this.ui.selected.length ? innerHeight * SHEET_SHARE : 70, left: 50, right: 110 };
+    if (this.ui.phone) return { top: this.coverages.grid ? 150 : 60, bottom: this.ui.selected.length ? innerHeight * SHEET_SHARE : 70, left: 50, right: 110 };
     // Legends stand at the lower left.
     const height = this.map?.map.getContainer().clientHeight ?? innerHeight;
     return { top: Math.min(70, height / 6), bottom: Math.min(150, height / 3), left: 70, right: 60 };

@@ -60,6 +60,8 @@ export async function copied(text: string): Promise<boolean> {
   }
 }
 
+/** Greatest breadth of a phone's screen, px; app.css has the same. */
+export const PHONE_MAX_PX = 640;
 const MESSAGE_SHOWN_MS = 6000;
 
 export class Ui {
@@ -80,6 +82,8 @@ export class Ui {
   messages = $state.raw<Message[]>([]);
   theme = $state<Theme>(stored('theme', ['system', 'light', 'dark'], 'system'));
   units = $state<Units>(stored('units', ['metric', 'imperial'], 'metric'));
+  /** A screen as narrow as a phone's, where panels are sheets. */
+  phone = $state(innerWidth <= PHONE_MAX_PX);
   systemDark = $state(matchMedia('(prefers-color-scheme: dark)').matches);
   dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment'>('none');
   /** Height of the drawer with the profile. */
