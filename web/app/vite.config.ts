@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+import { gazetteer } from './gazetteer.ts';
 
 /** Smallest file that is compressed, bytes. */
 const COMPRESSED_BYTES_MIN = 512;
@@ -46,7 +47,7 @@ function preloaded(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [svelte(), preloaded(), compressed()],
+  plugins: [svelte(), gazetteer(), preloaded(), compressed()],
   build: {
     // The policy of the server allows neither data: modules nor inline scripts.
     assetsInlineLimit: 0,

@@ -74,6 +74,18 @@ fn the_map_has_most_of_the_screen_and_a_finger_moves_what_is_selected() {
 
 #[needs(terrain, page)]
 #[test]
+fn live_view_and_replay_leave_the_screen_to_the_map() {
+    browse("views.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn towns_are_searched_in_any_spelling() {
+    browse("search.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn fields_return_to_stored_values_and_views_have_states_of_their_own() {
     browse("fields.spec.ts");
 }
