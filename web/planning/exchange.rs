@@ -1,19 +1,28 @@
 //! Deployments as documents, in and out.
 
+use std::path::PathBuf;
+
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_http::document::Bytes;
 use groundwave_http::{Json, Path, Problem, Query, Raw, id};
 use groundwave_model::terrain::{SWAPPED, is_swapped};
-use groundwave_scenario::formats::{PlanFile, PlanNode, Report};
+use groundwave_scenario::formats::{
+    Format, FormatError, PlanFile, PlanNode, ReadOptions, Report, Source, identify,
+};
 use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::Deployment;
-use super::wire::exchange::{AnyObject, ExchangeFormat, FormatQuery, ImportNote, Imported};
+use super::wire::exchange::{
+    AnyObject, ExchangeFormat, FormatQuery, ImportNote, ImportQuery, Imported,
+};
 use super::wire::radio::default_station;
+
+/// Longest name of a file, bytes: that of common file systems.
+const FILE_NAME_BYTES_MAX: usize = 255;
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;
@@ -63,22 +72,33 @@ pub async fn export(
 /// Import a deployment
 ///
 /// All of it or nothing. What was dropped or filled in is noted in the answer. Nodes keep the ids
-/// the document states unless they are taken. Up to 128 MiB.
+/// the document states unless they are taken. Without a format the content decides, and the ending
+/// of the file name where several formats have it: maps of positions too, such as meshviewer and the
+/// way points of GPX, whose nodes have the default station. A document without a name of its own
+/// gives the deployment that of the file. Up to 128 MiB.
 #[utoipa::path(post, path = "/api/v1/deployments/import", tag = "exchange",
-    params(("format" = ExchangeFormat, Query, description = "Format")),
+    params(("format" = Option<ExchangeFormat>, Query, description = "Format; by the content if missing"),
+        ("file_name" = Option<String>, Query, description = "Name of the file, up to 255 bytes")),
     request_body(description = "The document", content_type = "application/octet-stream", content = inline(Bytes)),
     responses(
         (status = 201, description = "Created"),
         (status = 409, description = "Too many deployments or nodes")))]
 pub async fn import(
     State(planner): State<Planner>,
-    Query(asked): Query<FormatQuery>,
+    Query(query): Query<ImportQuery>,
     Raw(document): Raw,
 ) -> Result<(StatusCode, Json<Imported>), Problem> {
-    let format = asked.format.format();
+    let name = query.file_name.unwrap_or_default();
+    if name.len() > FILE_NAME_BYTES_MAX {
+        return Err(Problem::bad_request(format!(
+            "invalid file_name: found {} bytes, allowed up to {FILE_NAME_BYTES_MAX}",
+            name.len()
+        )));
+    }
     let read = planner.transfer(move || {
-        let read = format.read_plan(document.into(), &default_station());
-        read.map_err(|err| Problem::bad_request(err.to_string()))
+        let source = Source { path: PathBuf::from(name), ..Source::of(document.into()) };
+        let format = query.format.map(ExchangeFormat::format);
+        read_plan(format, &source).map_err(|err| Problem::bad_request(err.to_string()))
     });
     let (plan, report) = read.await?;
     let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
@@ -95,6 +115,21 @@ pub async fn import(
     }
     let imported = Imported { deployment, nodes, notes };
     Ok((StatusCode::CREATED, Json(imported)))
+}
+
+/// The plan of a document, of the format of its content unless one is given.
+fn read_plan(
+    format: Option<&'static Format>,
+    source: &Source,
+) -> Result<(PlanFile, Report), FormatError> {
+    let format = match format {
+        Some(format) => format,
+        None => identify(source)?,
+    };
+    let station = default_station();
+    let mut dataset = format.read(source, &ReadOptions::new(station.clone()))?;
+    dataset.name_after(&source.stem());
+    dataset.into_plan(format, &station)
 }
 
 fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeployment {

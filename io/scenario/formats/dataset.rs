@@ -11,6 +11,7 @@ use groundwave_simulation::site::{NAME_CHARS_MAX, NODES_MAX};
 use super::error::{Fault, FormatError, Location};
 use super::extremes::Extremes;
 use super::limits::EVENTS_MAX;
+use super::plan::collect::{NAME_DEFAULT, unnamed};
 use super::plan::{PlanFile, PlanNode, name_of};
 use super::plausible::Suspects;
 use super::report::Report;
@@ -208,6 +209,22 @@ impl Dataset {
             node.name = name;
             let what = "a name that another node has: numbered";
             self.report.add(what, || Location::path(node.path.as_str()));
+        }
+    }
+
+    /// Names a document without a name of its own after its file; a stem that is not valid as a name is left out.
+    pub fn name_after(&mut self, stem: &str) {
+        let Some(name) = name_of(stem) else { return };
+        match &mut self.plan {
+            Some(plan) if plan.outline.name == NAME_DEFAULT => {
+                let (before, after) = (unnamed(NAME_DEFAULT), unnamed(&name));
+                for note in self.report.notes.iter_mut().filter(|note| note.what == before) {
+                    note.what.clone_from(&after);
+                }
+                plan.outline.name = name;
+            }
+            Some(_) => {}
+            None => drop(self.title.get_or_insert(name)),
         }
     }
 

@@ -99,6 +99,49 @@ fn a_document_that_is_none_is_refused_with_its_place_and_leaves_nothing() {
 }
 
 #[test]
+fn document_without_a_format_is_read_by_its_content_and_named_after_its_file() {
+    let bench = Bench::flat();
+    let send = |query: &str, body: Vec<u8>| {
+        let request = axum::http::Request::post(format!("/api/v1/deployments/import{query}"));
+        bench.send(request.body(axum::body::Body::from(body)).unwrap())
+    };
+    let way_points = "<gpx version=\"1.1\"><wpt lat=\"57\" lon=\"11\"><name>a</name></wpt>\
+                      <wpt lat=\"57.1\" lon=\"11\"><name>b</name></wpt></gpx>";
+    let example = |name: &str| -> Vec<u8> {
+        match name {
+            "towers.gpx" => way_points.into(),
+            _ => std::fs::read(crate::support::root().join("examples").join(name)).unwrap(),
+        }
+    };
+    for (file, nodes, name) in [
+        ("towers.gpx", 2, "towers"),
+        ("meshviewer.json", 3, "meshviewer"),
+        ("masts.csv", 3, "masts"),
+    ] {
+        let answer = send(&format!("?file_name={file}"), example(file));
+        let summary = answer.json();
+        assert_eq!(answer.status, 201, "{file}: {summary}");
+        assert_eq!(summary["nodes"], nodes, "{file}");
+        assert_eq!(summary["deployment"]["name"], name, "{file}");
+    }
+    let notes =
+        send("?file_name=ridge.csv", b"name,lat,lon\na,57.0,11.0\n".to_vec()).json()["notes"]
+            .clone();
+    assert!(notes.to_string().contains("\\\"ridge\\\" is taken"), "{notes}");
+    let long = format!("?file_name={}", "x".repeat(256));
+    for (query, body, expected) in [
+        ("?file_name=walk.gpx", example("walk.gpx"), "no node with a position"),
+        ("?file_name=notes.pdf", b"a text".to_vec(), "unknown"),
+        ("?file_name=trace.down", b"1\n2\n".to_vec(), "no node with a position"),
+        (long.as_str(), Vec::new(), "found 256 bytes, allowed up to 255"),
+    ] {
+        let answer = send(query, body);
+        let detail = answer.json()["detail"].to_string();
+        assert!(answer.status == 400 && detail.contains(expected), "{query}: {detail}");
+    }
+}
+
+#[test]
 fn the_command_line_imports_exports_and_converts() {
     let folder = tempfile::tempdir().unwrap();
     let text = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -33,6 +33,18 @@ pub struct FormatQuery {
     pub format: ExchangeFormat,
 }
 
+/// Format and file name of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportQuery {
+    /// Format; by the content of the document if missing.
+    #[serde(default)]
+    pub format: Option<ExchangeFormat>,
+    /// Name of the file: its ending decides between formats of one content.
+    #[serde(default)]
+    pub file_name: Option<String>,
+}
+
 /// Imported deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {

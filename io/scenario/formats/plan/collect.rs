@@ -17,7 +17,12 @@ use super::field::Field;
 use super::{PlanFile, PlanNode, values};
 
 /// Name of a deployment without one.
-const NAME_DEFAULT: &str = "Imported plan";
+pub(crate) const NAME_DEFAULT: &str = "Imported plan";
+
+/// Note on a document without a name of its own, whose deployment is called `name`.
+pub(crate) fn unnamed(name: &str) -> String {
+    format!("no name of the deployment: {} is taken", quoted(name))
+}
 
 /// A deployment as JSON in documents; fields with a place of their own are left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -187,8 +192,7 @@ impl<'d> Collector<'d> {
         let Deployment { name, center, region, environment } = self.deployment;
         let document = || Location::default();
         if name.is_none() {
-            let what = format!("no name of the deployment: {} is taken", quoted(NAME_DEFAULT));
-            self.report.add(&what, document);
+            self.report.add(&unnamed(NAME_DEFAULT), document);
         }
         if environment.is_none() {
             let what = "no propagation settings: the defaults are taken";
