@@ -7,6 +7,8 @@ import { placed, type Changed, type Frame, type Painter } from './picture';
 /** Distance of lines along a row, and their thickness, px. */
 const PERIOD_PX = 10;
 const LINE_PX = 1.1;
+/** Share of the colour between the lines: coasts of the world shine through. */
+const GROUND_ALPHA = 0.45;
 
 const VERTEX = `#version 300 es
 uniform vec4 u_frame;
@@ -23,7 +25,8 @@ out vec4 colour;
 void main() {
   float period = ${PERIOD_PX.toFixed(1)} * u_ratio;
   float off = abs(mod(gl_FragCoord.x - gl_FragCoord.y - u_origin, period) - 0.5 * period) * 0.7071;
-  colour = mix(u_ground, u_line, 0.7 * clamp(${(LINE_PX / 2).toFixed(2)} * u_ratio + 0.5 - off, 0.0, 1.0));
+  vec4 ground = vec4(u_ground.rgb, 1.0) * ${GROUND_ALPHA.toFixed(2)};
+  colour = mix(ground, u_line, 0.4 * clamp(${(LINE_PX / 2).toFixed(2)} * u_ratio + 0.5 - off, 0.0, 1.0));
 }`;
 
 /** Rectangles of three worlds beside each other that no box covers. */

@@ -8,6 +8,8 @@ import type { MapTheme } from './theme';
 export const FONT = 'Inter Semi Bold';
 /** Shading of the raised ground; on flat ground it is part of the picture. */
 export const RELIEF = 'relief';
+/** Names of towns, where no base map has them. */
+export const TOWNS = 'towns';
 /** Hatching that lies on the raised ground. */
 export const DRAPED_MISSING = 'missing-draped';
 
@@ -16,8 +18,10 @@ function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): Ex
   return ['match', ['get', 'rating'], ...arms, wrap(values['unknown'] as T)] as unknown as ExpressionSpecification;
 }
 
-/** Zoom above which the coarse coast of the world is left out. */
+/** Zoom above which ground, coverage and large meshes are drawn. */
 export const WORLD_ZOOM_MAX = 7.5;
+/** Zoom up to which countries are named. */
+const COUNTRIES_ZOOM_MAX = 5.5;
 /** Zoom from which ground that is not loaded is hatched. */
 export const MISSING_ZOOM_MIN = WORLD_ZOOM_MAX - 1.5;
 
@@ -38,8 +42,9 @@ export const NODE_LAYOUT: SymbolLayerSpecification['layout'] = {
 export function layers(theme: MapTheme): LayerSpecification[] {
   const width = byRating(WIDTHS, (value) => value);
   return [
-    { id: 'world', type: 'fill', source: 'world', maxzoom: WORLD_ZOOM_MAX, paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
-    { id: 'area', type: 'fill', source: 'area', minzoom: MISSING_ZOOM_MIN, maxzoom: WORLD_ZOOM_MAX, paint: { 'fill-color': theme.sea } },
+    { id: 'world', type: 'fill', source: 'world', paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
+    // Ground that is there has its own coasts.
+    { id: 'area', type: 'fill', source: 'area', minzoom: MISSING_ZOOM_MIN, paint: { 'fill-color': theme.sea } },
     {
       id: RELIEF,
       type: 'raster',
@@ -55,6 +60,22 @@ export function layers(theme: MapTheme): LayerSpecification[] {
     { id: DRAPED_MISSING, type: 'fill', source: 'missing', minzoom: MISSING_ZOOM_MIN, layout: { visibility: 'none' }, paint: { 'fill-pattern': 'hatch', 'fill-antialias': false } },
     { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
     { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
+    {
+      id: 'countries',
+      type: 'symbol',
+      source: 'countries',
+      maxzoom: COUNTRIES_ZOOM_MAX,
+      layout: { 'text-field': ['upcase', ['get', 'name']], 'text-font': [FONT], 'text-size': ['interpolate', ['linear'], ['zoom'], 1, 9, 5, 13], 'text-letter-spacing': 0.08, 'text-max-width': 7, 'symbol-sort-key': ['get', 'rank'] },
+      paint: { 'text-color': theme.text, 'text-opacity': 0.6, 'text-halo-color': theme.halo, 'text-halo-width': 1.2 },
+    },
+    {
+      id: TOWNS,
+      type: 'symbol',
+      source: 'towns',
+      filter: ['<=', ['get', 'from'], ['zoom']],
+      layout: { 'text-field': ['get', 'name'], 'text-font': [FONT], 'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 12.5], 'text-max-width': 9, 'text-padding': 6, 'symbol-sort-key': ['get', 'rank'] },
+      paint: { 'text-color': theme.text, 'text-opacity': 0.75, 'text-halo-color': theme.halo, 'text-halo-width': 1.4 },
+    },
     { id: 'chosen-link', type: 'line', source: 'chosen-link', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 } },
     { id: 'links-case', type: 'line', source: 'links', paint: { 'line-color': theme.halo, 'line-width': ['+', width, 2.4] as ExpressionSpecification, 'line-opacity': 0.65 } },
     {
@@ -106,7 +127,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'nodes', 'cursor'] as const;
+export const SOURCES = ['world', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'nodes', 'cursor'] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {

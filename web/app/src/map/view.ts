@@ -25,7 +25,7 @@ import { ReliefPainter } from './relief-painter';
 import { DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX } from './style';
 import type { TubeLayer } from './tube-layer';
 import { THEMES, type MapTheme } from './theme';
-import { world } from './world';
+import { WorldMap } from './world-map';
 
 setWorkerUrl(worker);
 
@@ -101,7 +101,7 @@ export class MapView {
     this.#theme = THEMES[dark ? 'dark' : 'light'];
     this.#own = [...SOURCES, ...more.sources];
     this.relief = new ReliefPainter(reliefUrl(), (text) => this.events.failed(text));
-    this.picture = new PictureLayer('picture', [this.relief, this.missing, this.coverage, this.net], (zoom) => zoom > WORLD_ZOOM_MAX);
+    this.picture = new PictureLayer('picture', [this.relief, this.missing, this.coverage, this.net], (zoom) => zoom > WORLD_ZOOM_MAX && !this.showsMissing());
     container.style.background = this.#theme.sea;
     this.map = mapOf({
       container,
@@ -121,7 +121,7 @@ export class MapView {
     });
     this.#scale = new ScaleControl({ unit: units, maxWidth: 110 });
     this.map.addControl(this.#scale, 'bottom-left');
-    this.map.addControl(new AttributionControl({ compact: true, customAttribution: 'Coasts: Natural Earth' }), 'bottom-right');
+    this.map.addControl(new AttributionControl({ compact: true, customAttribution: 'Natural Earth, GeoNames (CC BY 4.0)' }), 'bottom-right');
     this.map.touchZoomRotate.disableRotation();
     // Again after the browser took the GPU away and gave it back: MapLibre keeps its own layers only.
     // MapLibre drops what is thrown while a style is loaded.
@@ -140,8 +140,7 @@ export class MapView {
     });
     this.#ground = new RaisedGround(this.map, () => this.#drawTubes());
     this.tubes = this.#ground.tubes;
-    // Coasts and borders wait: few look at the whole world first.
-    this.map.once('idle', () => void world().then((found) => found && this.put('world', found.features)));
+    new WorldMap(this.map, (name, features) => this.put(name, features), (place) => this.known(place));
     this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
   }
 
@@ -430,6 +429,7 @@ export class MapView {
 
   /** True if the view shows ground that is not loaded. */
   showsMissing(): boolean {
+    if (this.map.getZoom() < MISSING_ZOOM_MIN) return false;
     const bounds = this.map.getBounds();
     const corners = [bounds.getNorthEast(), bounds.getNorthWest(), bounds.getSouthEast(), bounds.getSouthWest()];
     return corners.some((corner) => this.known({ lat: corner.lat, lon: corner.lng }) === false);

@@ -1,15 +1,26 @@
 // Coasts and borders of the world, which the page brings along.
-import type { Feature, FeatureCollection, Position } from 'geojson';
+import type { Feature, Position } from 'geojson';
 
-export async function world(): Promise<FeatureCollection | null> {
-  // A server that is gone is told of elsewhere.
-  const parts = await Promise.all([import('topojson-client'), import('world-atlas/countries-110m.json')]).catch(() => null);
-  if (!parts) return null;
-  const [{ feature }, { default: atlas }] = parts;
-  const topology = atlas as unknown as Parameters<typeof feature>[0];
-  const countries = topology.objects['countries'];
-  const found = countries && feature(topology, countries);
-  return found?.type === 'FeatureCollection' ? { ...found, features: found.features.map(whole) } : null;
+/** Natural Earth in one of its scales, and the zoom from which its lines are needed. */
+export interface Detail {
+  zoom_min: number;
+  load(): Promise<{ default: unknown }>;
+}
+
+/** Scales 1:110M, 1:50M and 1:10M, each loaded when a view needs it. */
+export const DETAILS: readonly Detail[] = [
+  { zoom_min: 0, load: () => import('world-atlas/countries-110m.json') },
+  { zoom_min: 3.5, load: () => import('world-atlas/countries-50m.json') },
+  { zoom_min: 6.5, load: () => import('world-atlas/countries-10m.json') },
+];
+
+/** Areas of countries, with their names. */
+export async function countries(detail: Detail): Promise<Feature[]> {
+  const [{ feature }, { default: atlas }] = await Promise.all([import('topojson-client'), detail.load()]);
+  const topology = atlas as Parameters<typeof feature>[0];
+  const areas = topology.objects['countries'];
+  const found = areas && feature(topology, areas);
+  return found?.type === 'FeatureCollection' ? found.features.map(whole) : [];
 }
 
 /** A ring whose longitudes have no jumps of 360 degrees; one around a pole keeps its own. */
