@@ -80,6 +80,12 @@ fn live_view_and_replay_leave_the_screen_to_the_map() {
 
 #[needs(terrain, page)]
 #[test]
+fn empty_server_is_begun_by_a_town_a_file_or_an_example() {
+    browse("start.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn towns_are_searched_in_any_spelling() {
     browse("search.spec.ts");
 }

@@ -19,8 +19,8 @@ const SPOT_M = 1;
 const PROBE_MS = 5000;
 const PROBE_GONE_MS = 1500;
 
-/** Formats of plans by the ending of a file's name. */
-export const IMPORTS: Readonly<Record<string, 'geojson' | 'kml' | 'kmz' | 'csv' | 'scenario'>> = { geojson: 'geojson', json: 'geojson', kml: 'kml', kmz: 'kmz', csv: 'csv', toml: 'scenario' };
+/** Endings of files that become deployments; the server finds the format by their content. */
+export const IMPORTS: readonly string[] = ['geojson', 'json', 'kml', 'kmz', 'csv', 'toml', 'gpx', 'qth', 'xml'];
 /** Ending of the name of a recording. */
 export const RECORDING = 'gwlog';
 
@@ -84,6 +84,16 @@ export class App {
     const made = await this.attempt(() => wanted(api.POST('/api/v1/deployments', { body })));
     if (made) await this.chooseDeployment(made.id);
     return made !== null;
+  }
+
+  /** Makes a deployment at a place, and offers to add nodes there. */
+  async startAt(place: LatLon, name: string): Promise<void> {
+    const made = await this.attempt(() => wanted(api.POST('/api/v1/deployments', { body: { name, center: place } })));
+    if (!made) return;
+    await this.chooseDeployment(made.id);
+    this.map?.goTo(place, this.padding());
+    this.ui.tool = 'add';
+    if (this.map?.known(place) === false) this.ui.dialog = 'terrain';
   }
 
   /** Moves the view to the deployment. */
@@ -160,15 +170,14 @@ export class App {
       this.ui.mode = 'replay';
       return;
     }
-    const format = IMPORTS[ending];
-    if (!format) {
-      this.ui.tell(`invalid file: found ${file.name}, allowed ${[...Object.keys(IMPORTS), RECORDING].map((one) => `.${one}`).join(' ')}`, true);
+    if (!IMPORTS.includes(ending)) {
+      this.ui.tell(`invalid file: found ${file.name}, allowed ${[...IMPORTS, RECORDING].map((one) => `.${one}`).join(' ')}`, true);
       return;
     }
     const body = file as unknown as string;
     const bodySerializer = (value: unknown) => value as BodyInit;
     const headers = { 'content-type': 'application/octet-stream' };
-    const done = await this.attempt(() => wanted(api.POST('/api/v1/deployments/import', { params: { query: { format } }, body, bodySerializer, headers })));
+    const done = await this.attempt(() => wanted(api.POST('/api/v1/deployments/import', { params: { query: { file_name: file.name } }, body, bodySerializer, headers })));
     if (!done) return;
     this.imported = done;
     this.ui.dialog = 'import';
