@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { STATE_COLOURS } from '../src/live/states';
 import { COLOURS } from '../src/verdict';
-import { THEMES } from '../src/map/theme';
+import { GROUND_ALPHA, THEMES } from '../src/map/theme';
 import { DENSE, fill, lacking, LINKED, picture, spots } from './lattice';
 import { off, rgb, type Colour, type Picture } from './pixels';
 import { mesh, PASSWORD } from './mesh';
@@ -168,9 +168,13 @@ test.describe('without terrain', () => {
     await open(webkit, `${server.url}/#m=11/57.7/11.9&d=${id}`);
     const places = await free(webkit, 7);
     const shown = await picture(webkit);
-    const [ground, mark] = [rgb(THEMES.light.hatchGround), rgb(THEMES.light.hatch)];
-    const isLine = (colour: Colour) => off(colour, ground) > 20 && off(colour, mark) < off(ground, mark);
-    expect(share(shown, places, (colour) => off(colour, ground) <= 3)).toBeGreaterThan(0.5);
+    const { hatch, hatchGround, land, sea } = THEMES.light;
+    const [between, mark] = [rgb(hatchGround), rgb(hatch)];
+    // Between the lines the land and the sea of the world shine through.
+    const grounds = [land, sea].map((below) => rgb(below).map((value, channel) => value + ((between[channel] as number) - value) * GROUND_ALPHA) as unknown as Colour);
+    const isGround = (colour: Colour) => grounds.some((ground) => off(colour, ground) <= 3);
+    const isLine = (colour: Colour) => grounds.every((ground) => off(colour, ground) > 12 && off(colour, mark) < off(ground, mark));
+    expect(share(shown, places, isGround)).toBeGreaterThan(0.5);
     expect(share(shown, places, isLine)).toBeGreaterThan(0.05);
     expect(await messages(webkit)).toBe('');
   });

@@ -3,12 +3,11 @@ import type { Box } from './features';
 import { program, rgba } from './gpu';
 import { LAT_MAX_DEG, mercatorX, mercatorY } from './mercator';
 import { placed, type Changed, type Frame, type Painter } from './picture';
+import { GROUND_ALPHA } from './theme';
 
 /** Distance of lines along a row, and their thickness, px. */
 const PERIOD_PX = 10;
 const LINE_PX = 1.1;
-/** Share of the colour between the lines: coasts of the world shine through. */
-const GROUND_ALPHA = 0.45;
 
 const VERTEX = `#version 300 es
 uniform vec4 u_frame;

@@ -13,6 +13,9 @@ export interface MapTheme {
   relief: { min: number; max: number; opacity: number };
 }
 
+/** Share of the colour between the lines of the hatching: coasts of the world shine through. */
+export const GROUND_ALPHA = 0.45;
+
 export const THEMES: Record<'light' | 'dark', MapTheme> = {
   light: {
     name: 'light',
