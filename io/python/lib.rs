@@ -1,6 +1,7 @@
 //! Native module of the Python package `groundwave`: requests as JSON, arrays as bytes. The package in the folder
 //! `groundwave` has the functions that people call.
 
+mod bytes;
 mod frames;
 mod model;
 mod scenario;

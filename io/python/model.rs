@@ -10,16 +10,9 @@ use groundwave_model::terrain::Terrain as Ground;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::bytes::bytes;
 use crate::invalid;
 use crate::terrain::Terrain;
-
-/// Numbers as bytes.
-pub fn bytes<const N: usize>(
-    py: Python<'_>,
-    numbers: impl Iterator<Item = [u8; N]>,
-) -> Bound<'_, PyBytes> {
-    PyBytes::new(py, &numbers.flatten().collect::<Vec<u8>>())
-}
 
 /// 64-bit floats of bytes.
 fn floats(bytes: &[u8]) -> Vec<f64> {

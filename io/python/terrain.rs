@@ -10,6 +10,7 @@ use groundwave_terrain::memory::usual_budget_bytes;
 use groundwave_terrain::{OffTiles, TerrainStack};
 use pyo3::prelude::*;
 
+use crate::bytes::bytes;
 use crate::{invalid, object};
 
 /// Ground heights and a geoid.
@@ -112,7 +113,7 @@ impl Terrain {
         let mut heights_msl_m = vec![f64::NAN; lat_deg.len()];
         py.detach(|| self.ground.sample(&lat_deg, &lon_deg, &mut heights_msl_m));
         self.check()?;
-        Ok(crate::model::bytes(py, heights_msl_m.iter().map(|height_m| height_m.to_le_bytes())))
+        Ok(bytes(py, heights_msl_m.iter().map(|height_m| height_m.to_le_bytes())))
     }
 
     /// Name, sources and attributions.

@@ -205,24 +205,37 @@ pub struct Output {
     pub every_ns: Option<u64>,
 }
 
-/// Reads a scenario file with values of it set from outside. Names in it are relative to its folder; errors have
-/// the lines of the file as it is with them.
+/// Reads a scenario file with values of it set from outside, see [`parse_with`].
 ///
 /// # Errors
 /// All that is wrong with the file, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
 pub fn load_with(path: &Path, overrides: &[Override]) -> Result<Scenario, TomlErrors> {
-    if overrides.is_empty() {
-        return load(path);
-    }
     let text = groundwave_toml_document::text(path)?;
-    let settings: Vec<_> = overrides.iter().map(ToString::to_string).collect();
-    let name = format!("{} with {}", path.display(), settings.join(", "));
     let folder = path.parent().unwrap_or(Path::new(""));
-    // Errors of the file itself have its own lines.
-    parse(&text, &path.display().to_string(), folder)?;
-    let text = overrides::apply(&text, overrides)
+    parse_with(&text, &path.display().to_string(), folder, overrides)
+}
+
+/// Reads a scenario with values of it set from outside. Files that it names are relative to `base_dir`; errors
+/// have the lines of the text as it is with them.
+///
+/// # Errors
+/// All that is wrong with the text, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
+pub fn parse_with(
+    text: &str,
+    name: &str,
+    base_dir: &Path,
+    overrides: &[Override],
+) -> Result<Scenario, TomlErrors> {
+    // Errors of the text itself have its own lines.
+    let scenario = parse(text, name, base_dir)?;
+    if overrides.is_empty() {
+        return Ok(scenario);
+    }
+    let settings: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+    let name = format!("{name} with {}", settings.join(", "));
+    let text = overrides::apply(text, overrides)
         .map_err(|what| TomlErrors::whole_file(&name, what, "keys of the scenario".to_owned()))?;
-    parse(&text, &name, folder)
+    parse(&text, &name, base_dir)
 }
 
 /// Reads a scenario file. Names in it are relative to its folder.

@@ -57,10 +57,10 @@ fn a_change_that_the_world_refuses_is_an_error() {
         assert!(error.contains("change at 10 s") && error.contains(expected), "{change}: {error}");
     }
     // The last tick shows its changes; behind it there is none.
-    let last = "[[change]]\nat_s = 59\nnode = \"a\"\ntx_power_dbm = 500\n";
+    let last = "[[change]]\nat_s = 60\nnode = \"a\"\ntx_power_dbm = 500\n";
     let error = refusal(&run(&with(folder.path(), last)));
     assert!(error.contains("tx_power_dbm"), "{error}");
-    let behind = "[[change]]\nat_s = 60\nfail = \"a\"\n";
+    let behind = "[[change]]\nat_s = 61\nfail = \"a\"\n";
     let error = refusal(&run(&with(folder.path(), behind)));
     assert!(error.contains("later than the end"), "{error}");
 }

@@ -57,7 +57,7 @@ fn release_files_have_equal_digests_and_the_unpacked_package_runs() {
     let program = unpacked.join("usr/bin/groundwave");
     for (arguments, part) in [
         (&["--version"][..], "groundwave 0."),
-        (&["demo", "--check", "--no-browser"][..], "demo"),
+        (&["demo", "--check", "--no-browser"][..], "replay answer"),
         (&["validate", "usr/share/groundwave/scenarios/two_nodes.toml"][..], "valid: Two nodes"),
     ] {
         let mut command = support::launcher(program.to_str().unwrap());

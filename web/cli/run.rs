@@ -12,7 +12,7 @@ use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario::{Override, Scenario};
-use groundwave_setup::simulation::{SCENARIO_DIGEST, header, prepare, queue};
+use groundwave_setup::simulation::{SCENARIO_DIGEST, header, load_with, prepare, queue};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_store::RedbStore;
@@ -66,7 +66,7 @@ impl RunArgs {
         if let Some(seed) = self.seed {
             settings.push(format!("scenario.seed={seed}").parse().map_err(Failure::Input)?);
         }
-        groundwave_scenario::load_with(&self.scenario, &settings).map_err(Failure::input)
+        load_with(&self.scenario, &settings)
     }
 }
 

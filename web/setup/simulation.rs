@@ -9,7 +9,7 @@ use groundwave_files::hex::hex;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario;
-use groundwave_scenario::Scenario;
+use groundwave_scenario::{Override, Scenario};
 use groundwave_simulation::link::NodesOnly;
 use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use sha2::{Digest, Sha256};
@@ -21,13 +21,22 @@ use super::terrain::OpenTerrain;
 /// # Errors
 /// When input is invalid or the machine fails.
 pub fn load(path: &Path) -> Result<Scenario, Failure> {
+    load_with(path, &[])
+}
+
+/// As [`load`], with values of the scenario set from outside.
+///
+/// # Errors
+/// When input is invalid or the machine fails.
+pub fn load_with(path: &Path, settings: &[Override]) -> Result<Scenario, Failure> {
     if path != Path::new("-") {
-        return groundwave_scenario::load(path).map_err(Failure::input);
+        return groundwave_scenario::load_with(path, settings).map_err(Failure::input);
     }
     let mut text = String::new();
     // A longer text is refused by its length.
     std::io::stdin().take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-    groundwave_scenario::parse(&text, "standard input", Path::new("")).map_err(Failure::input)
+    groundwave_scenario::parse_with(&text, "standard input", Path::new(""), settings)
+        .map_err(Failure::input)
 }
 
 /// An engine with the commands of the scenario queued, before its first tick.

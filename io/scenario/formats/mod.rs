@@ -79,6 +79,7 @@ mod rows;
 pub mod scenario;
 mod script;
 mod series;
+mod settle;
 mod source;
 pub mod sumo;
 #[cfg(test)]

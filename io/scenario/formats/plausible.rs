@@ -1,11 +1,8 @@
 //! Fixes that no receiver can have had: at 0 N 0 E, far away for a moment, or before the fix before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use groundwave_model::terrain::{GeoPoint, geodesic};
-
-use super::dataset::{Dataset, Event};
-use super::error::Location;
 
 /// Speed above which a fix is not believed, m/s: three times that of sound.
 const SPEED_M_S_MAX: f64 = 1_000.0;
@@ -19,24 +16,24 @@ const ELSEWHERE_M: f64 = 100_000.0;
 const RUN_MAX: usize = 5;
 
 /// A fix: node, bits of its time, line.
-type Row = (u32, u64, usize);
+pub(super) type Row = (u32, u64, usize);
 
 /// Fixes that are not believed, collected while a document is read.
 #[derive(Debug, Default)]
 pub(super) struct Suspects {
-    nodes: BTreeMap<u32, Last>,
-    at_origin: Vec<Row>,
-    elsewhere: usize,
-    far: Vec<Row>,
-    late: Vec<Row>,
-    jumps: Vec<Row>,
+    pub nodes: BTreeMap<u32, Last>,
+    pub at_origin: Vec<Row>,
+    pub elsewhere: usize,
+    pub far: Vec<Row>,
+    pub late: Vec<Row>,
+    pub jumps: Vec<Row>,
 }
 
 /// The last believed fix of a node, and those since then that are not.
 #[derive(Debug, Default)]
-struct Last {
+pub(super) struct Last {
     fix: Option<(f64, GeoPoint)>,
-    far: Vec<(f64, GeoPoint, usize)>,
+    pub far: Vec<(f64, GeoPoint, usize)>,
 }
 
 fn is_reachable(from: (f64, GeoPoint), to: (f64, GeoPoint)) -> bool {
@@ -81,49 +78,5 @@ impl Suspects {
         }
         last.far.clear();
         last.fix = Some(fix);
-    }
-}
-
-impl Dataset {
-    /// Reports fixes that are not believed, and leaves them out if `is_dropped`.
-    pub(super) fn settle_suspects(&mut self, is_dropped: bool) {
-        let Suspects { nodes, mut at_origin, elsewhere, mut far, late, jumps } =
-            std::mem::take(&mut self.suspects);
-        if elsewhere <= at_origin.len() {
-            // The recording is about this place.
-            at_origin.clear();
-        }
-        // Those at the end of a track: it does not come back.
-        let rest = nodes.iter().flat_map(|(node, last)| {
-            last.far.iter().map(|(at_s, _, line)| (*node, at_s.to_bits(), *line))
-        });
-        far.extend(rest);
-        let fate = match is_dropped {
-            true => "left out",
-            false => "taken; --drop implausible leaves it out",
-        };
-        for (what, rows) in [
-            ("a fix at 0 N 0 E", &at_origin),
-            ("a fix that the node cannot have reached (above 1000 m/s)", &far),
-            ("a fix with a time before that of the fix before", &late),
-        ] {
-            if let Some((.., line)) = rows.iter().min_by_key(|row| row.2) {
-                let what = format!("{what}: {fate}");
-                self.report.add_many(&what, rows.len(), || Location::line(*line));
-            }
-        }
-        for (.., line) in jumps {
-            let what = "a jump that the node cannot have made (above 1000 m/s): taken";
-            self.report.add(what, || Location::line(line));
-        }
-        if !is_dropped {
-            return;
-        }
-        let rows = [at_origin, far, late].into_iter().flatten();
-        let rows: BTreeSet<(u32, u64)> = rows.map(|(node, at, _)| (node, at)).collect();
-        self.events.retain(|(at_s, event)| match event {
-            Event::Fix(node, _) => !rows.contains(&(*node, at_s.to_bits())),
-            _ => true,
-        });
     }
 }
