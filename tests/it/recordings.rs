@@ -102,7 +102,7 @@ fn a_replay_that_differs_names_the_tick_and_the_thing() {
     drop(out);
     assert!(dropped > 0);
     let refused = support::refusal(&groundwave(&["replay", "--check", text(&other)]));
-    assert!(refused.contains("tick 240: node south differs"), "{refused}");
+    assert!(refused.contains("tick 241: node south differs"), "{refused}");
     // Without the mark there is nothing to check against.
     let cut = folder.path().join("cut.gwlog");
     json(&["log", "cut", text(&log), "-o", text(&cut), "--to", "60", "--json"]);

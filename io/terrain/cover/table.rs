@@ -13,7 +13,7 @@ use super::super::about::WORLD_COVER;
 /// Name of the file with the classes of the rasters in a folder.
 pub const CLASSES_FILE: &str = "classes.toml";
 
-/// Largest table that is read, bytes.
+/// Maximum size of a table, bytes.
 const TABLE_BYTES_MAX: u64 = 1 << 20;
 
 /// Height of trees, m above ground, where none is known. Of 15 m or more of ITU-R P.1812 table 2 masts of 20

@@ -334,8 +334,11 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_none_of_them_up() {
     let count = std::cell::Cell::new(0);
     until(&bench, "99 executions, while one hangs", || {
         count.set(count.get() + 1);
-        let heartbeat = beat(7, count.get());
-        bench.call(&node, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
+        // On a busy machine more heartbeats would exceed their rate.
+        if count.get() % 10 == 1 {
+            let heartbeat = beat(7, count.get());
+            bench.call(&node, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
+        }
         states() == [99, 1]
     });
     assert_eq!(receiver.counts().len(), 99);

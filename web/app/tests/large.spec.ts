@@ -33,6 +33,8 @@ for (const terrain of [true, false])
         const { id } = await plan(request, ['Ramberget']);
         await open(page, `/#${VIEW}&d=${id}`);
         if (terrain) await expect(page.locator('.map')).toHaveAttribute('data-cells', '1');
+        // A notice lies over the map where no ground is.
+        if (!terrain) await page.getByRole('button', { name: 'Close the notice' }).click();
         await rests(page);
         const before = await picture(page);
         await fill(page, lattice);
@@ -59,6 +61,7 @@ for (const terrain of [true, false])
     test('a mesh in the dark theme, after it was light', async ({ page, request }) => {
       const { id } = await plan(request, ['Ramberget']);
       await open(page, `/#${VIEW}&d=${id}`);
+      if (!terrain) await page.getByRole('button', { name: 'Close the notice' }).click();
       await rests(page);
       await fill(page, DENSE);
       await isDrawn(page, DENSE);
@@ -124,7 +127,7 @@ test.describe('in the live view', () => {
       const links = nodes.flatMap((_, at) => ((at + 1) % columns ? [{ ...link, source: `m${at}`, target: `m${at + 1}` }] : []));
       await route.fulfill({ json: { ...answer, nodes, links } });
     });
-    await watch(page, `/#v=live&${VIEW}`);
+    await watch(page, `/#v=live&tab=links&${VIEW}`);
     await drawn(page);
     const at = await page.evaluate((places) => {
       const box = document.querySelector('.map')!.getBoundingClientRect();

@@ -6,8 +6,9 @@ const [SEA, LAND, UNKNOWN] = [rgb('#cfdfe9'), rgb('#f2f0e9'), rgb('#5d5d68')];
 
 test.use({ terrain: false });
 
-test('areas that reach 180 degrees are cut there: the Norwegian Sea is sea, both sides of Russia are land', async ({ page }) => {
-  await open(page);
+test('areas that reach 180 degrees are cut there: the Norwegian Sea is sea, both sides of Russia are land', async ({ page, request }) => {
+  const { id } = await (await request.post('/api/v1/deployments', { data: { name: 'World' } })).json();
+  await open(page, `/#d=${id}`);
   const look = async (lat: number, lon: number) => {
     await page.evaluate((centre) => window.groundwave.map.map.jumpTo({ center: centre, zoom: 3 }), [lon, lat] as [number, number]);
     await drawn(page);

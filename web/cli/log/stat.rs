@@ -84,7 +84,9 @@ impl Stat {
                 }
             }
         }
-        document.duration_s = document.last_tick as f64 * document.step_ns as f64 / 1e9;
+        // The first tick begins at 0.
+        let steps = document.last_tick.saturating_sub(1);
+        document.duration_s = steps as f64 * document.step_ns as f64 / 1e9;
         document.closed = log.is_closed();
         document.torn_bytes = log.torn_bytes();
         if output.json {

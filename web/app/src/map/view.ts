@@ -22,7 +22,7 @@ import { PictureLayer } from './picture';
 import { Pointer, type Hit, type PointerEvents } from './pointer';
 import { RaisedGround } from './raised-ground';
 import { ReliefPainter } from './relief-painter';
-import { DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX } from './style';
+import { DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX, TOWNS } from './style';
 import type { TubeLayer } from './tube-layer';
 import { THEMES, type MapTheme } from './theme';
 import { WorldMap } from './world-map';
@@ -313,6 +313,7 @@ export class MapView {
       this.put('nodes', nodeFeatures(this.#nodes));
     }
     this.#many = many;
+    if (this.map.getLayer(TOWNS)) this.map.setLayoutProperty(TOWNS, 'visibility', many ? 'none' : 'visible'); // Marks of many nodes lie below names.
     this.#drawTubes();
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
     const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : readable(this.#links, this.#chosen);
