@@ -206,7 +206,7 @@ impl LandCover {
         layers.into_iter().flat_map(|layer| layer.mosaic.rasters())
     }
 
-    /// Its rasters and tables, by their names after [`COVER_FILE`].
+    /// Rasters and tables, by their names after [`COVER_FILE`].
     #[must_use]
     pub fn supplying(&self) -> Vec<Supplying> {
         let file = |raster: &Raster| Supplying {
