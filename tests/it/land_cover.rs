@@ -15,13 +15,14 @@ fn groundwave(folder: &Path, words: &[&str]) -> Output {
     program.output().unwrap()
 }
 
-/// Land cover of the examples with another height of its houses.
-fn copy(folder: &Path, name: &str, houses_m: u32) -> PathBuf {
+/// Land cover of the examples with another height of its buildings.
+fn copy(folder: &Path, name: &str, buildings_m: u32) -> PathBuf {
     let (from, to) = (root().join("examples/land-cover"), folder.join(name));
     fs::create_dir(&to).unwrap();
     fs::copy(from.join("gothenburg.tif"), to.join("gothenburg.tif")).unwrap();
     let classes = fs::read_to_string(from.join("classes.toml")).unwrap();
-    let classes = classes.replace("suburban\" }", &format!("suburban\", height_m = {houses_m} }}"));
+    let classes =
+        classes.replace("suburban\" }", &format!("suburban\", height_m = {buildings_m} }}"));
     fs::write(to.join("classes.toml"), classes).unwrap();
     to
 }
@@ -53,7 +54,7 @@ fn link_over_land_cover_is_one_of_p1812_with_its_surroundings() {
     assert_eq!([basis(&bare), basis(&covered)], ["surroundings_unknown", "terrain"]);
     let left_out = |document: &Value| document["assumptions"]["left_out"].to_string();
     assert!(left_out(&bare).contains("clutter") && !left_out(&covered).contains("clutter"));
-    // Houses that are higher cost more; a model without clutter along paths has it at the ends.
+    // Buildings that are higher cost more; a model without clutter along paths has it at the ends.
     let higher = copy(folder.path(), "higher", 20);
     let higher = link(folder.path(), &["--land-cover", higher.to_str().unwrap()]);
     let loss_db =

@@ -21,7 +21,7 @@ use super::wire::exchange::{
 };
 use super::wire::radio::default_station;
 
-/// Longest name of a file, bytes: that of common file systems.
+/// Maximum length of the name of a file, bytes: that of common file systems.
 const FILE_NAME_BYTES_MAX: usize = 255;
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.

@@ -34,11 +34,11 @@ pub enum CoverKind {
     /// No source reaches the position.
     #[default]
     Unknown,
-    /// Water, rock, fields, grass and other low plants.
+    /// Open ground or a surface of water, without trees.
     Open,
     /// Trees.
     Forest,
-    /// Houses with gardens, and built-up ground of unstated density.
+    /// Detached buildings, and built-up ground of unstated density.
     Suburban,
     /// Closed rows of buildings.
     Urban,

@@ -72,7 +72,7 @@ impl Grounds {
 }
 
 impl Cell {
-    /// Its file in the folder of the study.
+    /// File in the folder of the study.
     pub fn path(&self, folder: &Path) -> PathBuf {
         folder.join("cells").join(format!("{:06}.json", self.number))
     }

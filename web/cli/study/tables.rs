@@ -154,7 +154,7 @@ fn label(own: &Combination) -> String {
     if values.is_empty() { "all".to_owned() } else { values.join(" · ") }
 }
 
-/// The last part of a key, which mostly says enough.
+/// Last part of a key: the field.
 fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }

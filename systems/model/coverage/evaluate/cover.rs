@@ -9,7 +9,7 @@ use crate::terrain::short::Parallel;
 use crate::terrain::{Cover, CoverKind, GeoPoint, Terrain, clutter_heights_agl_m, cover_points};
 
 impl Scratch {
-    /// Evaluates cells of a site that knows land cover: those of each kind together, because surroundings of
+    /// Evaluates cells over terrain with land cover: those of each kind together, because surroundings of
     /// receivers decide which terms their budgets have.
     pub(super) fn run_covered(
         &mut self,
