@@ -16,6 +16,15 @@ fn document(outcome: Result<String, Invalid>) -> *mut Answer {
     Answer::of(outcome.map_err(|error| error.to_string()))
 }
 
+/// A document with numbers beside it.
+fn with_values<A: serde::Serialize>(
+    answer: Result<A, Invalid>,
+    values: fn(A) -> Values,
+) -> *mut Answer {
+    let outcome = answer.and_then(|answer| Ok((write(&answer)?, values(answer))));
+    Answer::of(outcome.map_err(|error| error.to_string()))
+}
+
 /// Request and elevation of callers.
 ///
 /// # Safety
@@ -86,11 +95,8 @@ pub unsafe extern "C" fn groundwave_profile(
     let [request, extent] = [(request, request_length), (extent, extent_length)];
     // SAFETY: by the terms of this function.
     let inputs = unsafe { inputs::<LinkRequest>(request, extent, (heights, heights_length)) };
-    let outcome = inputs.and_then(|(request, terrain)| {
-        let answer = path(&request, &terrain)?;
-        Ok((write(&answer)?, Values::Doubles(answer.values)))
-    });
-    Answer::of(outcome.map_err(|error| error.to_string()))
+    let answer = inputs.and_then(|(request, terrain)| path(&request, &terrain));
+    with_values(answer, |answer| Values::Doubles(answer.values))
 }
 
 /// Coverage over an array of heights: 32-bit floats, plane by plane.
@@ -109,11 +115,8 @@ pub unsafe extern "C" fn groundwave_coverage(
     let [request, extent] = [(request, request_length), (extent, extent_length)];
     // SAFETY: by the terms of this function.
     let inputs = unsafe { inputs::<CoverageDocument>(request, extent, (heights, heights_length)) };
-    let outcome = inputs.and_then(|(request, terrain)| {
-        let answer = coverage(&request, &terrain)?;
-        Ok((write(&answer)?, Values::Floats(answer.values)))
-    });
-    Answer::of(outcome.map_err(|error| error.to_string()))
+    let answer = inputs.and_then(|(request, terrain)| coverage(&request, &terrain));
+    with_values(answer, |answer| Values::Floats(answer.values))
 }
 
 /// Rows and columns of the grid of a coverage, as a JSON array.

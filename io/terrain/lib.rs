@@ -29,7 +29,7 @@ mod supplying;
 pub mod tiles;
 
 pub use about::About;
-pub use cover::{CLASSES_FILE, COVER_FILE, CoverError, LandCover};
+pub use cover::{COVER_FILE, CoverError, LandCover};
 pub use folder::{DirectoryError, Ignored};
 pub use geoid::{Geoid, GeoidError};
 pub use hgt::{Census, Doubt, Resolution, Tile};

@@ -37,7 +37,7 @@ pub mod outage;
 pub mod p1812;
 pub mod polarization;
 pub mod profile;
-mod quantile;
+pub mod quantile;
 pub mod rain;
 pub mod spherical_earth;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Quantiles of the standard normal distribution.
+//! Quantiles of the standard normal distribution and of Student's.
 
 /// Coefficients of a rational approximation, constant term first.
 struct Rational {
@@ -73,6 +73,17 @@ pub(crate) fn normal_quantile(p_prob: f64) -> f64 {
     }
     let tail = if q < 0.0 { p } else { 1.0 - p };
     TAIL.at((-libm::log(tail)).sqrt() - 1.6).copysign(q)
+}
+
+/// Deviate of Student's distribution that is exceeded as often as `normal_deviate` of the normal one, for so many
+/// degrees of freedom, 6 or more (Abramowitz and Stegun, 26.7.5).
+#[must_use]
+pub fn student_deviate(normal_deviate: f64, freedom: f64) -> f64 {
+    let z = normal_deviate;
+    let (z3, z5, z7) = (z.powi(3), z.powi(5), z.powi(7));
+    z + (z3 + z) / (4.0 * freedom)
+        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom.powi(2))
+        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * freedom.powi(3))
 }
 
 #[cfg(test)]

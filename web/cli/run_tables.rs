@@ -97,8 +97,8 @@ fn head(table: OutputTable) -> &'static str {
     }
 }
 
-/// A name as a CSV field (RFC 4180).
-fn field(text: &str) -> String {
+/// A text as a CSV field (RFC 4180).
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -114,7 +114,8 @@ fn seconds(view: &Snapshot) -> f64 {
     view.now_ns as f64 / 1e9
 }
 
-fn number(value: Option<f64>) -> String {
+/// A number as a CSV field, empty without one.
+pub(super) fn number(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 

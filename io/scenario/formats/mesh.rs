@@ -63,10 +63,7 @@ pub(super) fn read(
     source: &Source,
     options: &ReadOptions,
 ) -> Result<Dataset, FormatError> {
-    let mut series = Series {
-        dataset: Dataset { step_s: Some(options.step_s), ..Dataset::default() },
-        links: BTreeSet::new(),
-    };
+    let mut series = Series::new(options);
     let mut number = 0_usize;
     for bytes in &source.documents {
         let documents = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
@@ -83,9 +80,7 @@ pub(super) fn read(
                     break;
                 }
             };
-            if number > 1 && !(format.sniff)(&Sample::of_json(&document)) {
-                let what = format!("a document that is not {}", format.label);
-                series.dataset.drop(&what, number);
+            if series.leaves_out(format, &Sample::of_json(&document), number) {
                 continue;
             }
             let mut snapshot = MeshSnapshot::default();
@@ -107,15 +102,10 @@ pub(super) fn read_text(
     source: &Source,
     options: &ReadOptions,
 ) -> Result<Dataset, FormatError> {
-    let mut series = Series {
-        dataset: Dataset { step_s: Some(options.step_s), ..Dataset::default() },
-        links: BTreeSet::new(),
-    };
+    let mut series = Series::new(options);
     for (index, bytes) in source.documents.iter().enumerate() {
         let number = index + 1;
-        if number > 1 && !(format.sniff)(&Sample::of(bytes)) {
-            let what = format!("a document that is not {}", format.label);
-            series.dataset.drop(&what, number);
+        if series.leaves_out(format, &Sample::of(bytes), number) {
             continue;
         }
         let mut snapshot = MeshSnapshot::default();
@@ -133,6 +123,22 @@ struct Series {
 }
 
 impl Series {
+    /// Nothing yet.
+    fn new(options: &ReadOptions) -> Self {
+        let dataset = Dataset { step_s: Some(options.step_s), ..Dataset::default() };
+        Self { dataset, links: BTreeSet::new() }
+    }
+
+    /// Counts a document behind the first that is of another format; `false` for others.
+    fn leaves_out(&mut self, format: &Format, sample: &Sample<'_>, number: usize) -> bool {
+        let is_other = number > 1 && !(format.sniff)(sample);
+        if is_other {
+            let what = format!("a document that is not {}", format.label);
+            self.dataset.drop(&what, number);
+        }
+        is_other
+    }
+
     fn take(&mut self, snapshot: MeshSnapshot, number: usize) {
         let dataset = &mut self.dataset;
         for (what, path) in snapshot.dropped {

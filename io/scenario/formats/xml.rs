@@ -60,7 +60,7 @@ impl<'x> Tags<'x> {
     /// The next tag; `None` at the end of the document.
     ///
     /// # Errors
-    /// What is not well-formed, elements too deep, and references to declared entities.
+    /// [`FormatError`] for text that is not well-formed, elements too deep, and references to declared entities.
     pub(super) fn next(&mut self) -> Result<Option<Tag<'x>>, FormatError> {
         loop {
             let event = self.reader.read_event();

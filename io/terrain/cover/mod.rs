@@ -18,9 +18,7 @@ use super::raster::{
     Contents, Mosaic, Raster, RasterError, Reading, RecentBlocks, file_digest, turned,
 };
 use super::supplying::Supplying;
-use table::{Class, Values};
-
-pub use table::CLASSES_FILE;
+use table::{CLASSES_FILE, Class, Values};
 
 /// Name of a raster of land cover among the files of a terrain, before its own name.
 pub const COVER_FILE: &str = "land cover ";
@@ -107,7 +105,6 @@ pub struct LandCover {
     buildings: Layer,
     tables: Vec<OwnTable>,
     sources: Vec<CoverSource>,
-    folder: PathBuf,
 }
 
 /// A reader of one layer near one position after the other.
@@ -185,14 +182,7 @@ impl LandCover {
             buildings: Layer { mosaic: buildings, classes: Vec::new() },
             tables,
             sources,
-            folder: folder.to_owned(),
         })
-    }
-
-    /// The folder.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Data sets, each once.

@@ -110,7 +110,7 @@ impl Cell {
         folder: &Path,
         options: &TerrainOptions,
         grounds: &Grounds,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<(), Failure> {
         let scenario =
             groundwave_scenario::load_with(path, &self.settings()?).map_err(Failure::input)?;
         let ground = grounds.of(options, &scenario)?;
@@ -143,7 +143,6 @@ impl Cell {
         };
         let mut json = serde_json::to_vec_pretty(&outcome).map_err(Failure::machine)?;
         json.push(b'\n');
-        write_whole(&self.path(folder), &json)?;
-        Ok(outcome)
+        write_whole(&self.path(folder), &json)
     }
 }

@@ -108,7 +108,7 @@ impl Study {
             }
             let outcome = match cell.finished(folder) {
                 Ok(Some(_)) => Ok(()),
-                Ok(None) => cell.run(&self.scenario, folder, &self.ground, &grounds).map(|_| ()),
+                Ok(None) => cell.run(&self.scenario, folder, &self.ground, &grounds),
                 Err(failure) => Err(failure),
             };
             if let (Err(own), Ok(mut failure)) = (outcome, failure.lock()) {

@@ -1,8 +1,12 @@
 //! Means over seeds, with intervals.
 
+use groundwave_propagation::quantile::student_deviate;
 use serde::Serialize;
 
 use super::measures::COUNT;
+
+/// Deviate of the normal distribution exceeded in 2.5 % of cases.
+const DEVIATE_2_5_PERCENT: f64 = 1.959_963_985;
 
 /// Deviate of Student's distribution that is exceeded in 2.5 % of cases, for 1 to 5 degrees of freedom.
 const STUDENT_SMALL: [f64; 5] = [12.706, 4.303, 3.182, 2.776, 2.571];
@@ -43,17 +47,10 @@ fn mean(values: &[f64]) -> Option<Mean> {
     Some(Mean { runs, mean, deviation, half_width })
 }
 
-/// Deviate that Student's distribution exceeds in 2.5 % of cases, within 0.001 (Abramowitz and Stegun, 26.7.5).
+/// Deviate that Student's distribution exceeds in 2.5 % of cases, within 0.001.
 fn student_2_5_percent(freedom: usize) -> f64 {
-    if let Some(deviate) = STUDENT_SMALL.get(freedom.wrapping_sub(1)) {
-        return *deviate;
-    }
-    let (z, freedom) = (1.959_963_985_f64, freedom as f64);
-    let square = z * z;
-    let [z3, z5, z7] = [z * square, z * square * square, z * square * square * square];
-    z + (z3 + z) / (4.0 * freedom)
-        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom * freedom)
-        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * freedom * freedom * freedom)
+    let small = STUDENT_SMALL.get(freedom.wrapping_sub(1)).copied();
+    small.unwrap_or_else(|| student_deviate(DEVIATE_2_5_PERCENT, freedom as f64))
 }
 
 #[cfg(test)]

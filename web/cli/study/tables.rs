@@ -10,6 +10,7 @@ use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::super::output::{self, Output, write_whole};
+use super::super::run_tables::{field, number};
 use super::cell::{Cell, Outcome};
 use super::measures::{COUNT, MEASURES};
 use super::summary::{Mean, means};
@@ -71,18 +72,6 @@ pub fn write(
         0 => Ok(()),
         _ => Err(Failure::Input(format!("{refused} command(s) of the runs were rejected"))),
     }
-}
-
-/// A value as a CSV field (RFC 4180).
-fn field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
 }
 
 fn runs(keys: &[&str], cells: &[Cell], outcomes: &[Outcome]) -> String {

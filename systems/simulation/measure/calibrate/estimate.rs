@@ -6,6 +6,8 @@
 //! by the probability of a loss beyond the sensitivity. The deviates have Huber's density with k = 1.345
 //! ("Robust Estimation of a Location Parameter", 1964): a link out of order pulls no further than that.
 
+use groundwave_propagation::quantile::student_deviate;
+
 use super::Link;
 
 /// Number of links which the spread before any is measured is worth.
@@ -145,14 +147,9 @@ fn log_share_below(limit: f64) -> f64 {
     libm::log(share)
 }
 
-/// Deviate that Student's distribution exceeds in 5 % of cases, for 6 degrees of freedom or more within 0.001
-/// (Abramowitz and Stegun, 26.7.5).
+/// Deviate that Student's distribution exceeds in 5 % of cases, for 6 degrees of freedom or more within 0.001.
 fn student_5_percent(freedom: f64) -> f64 {
-    let z = DEVIATE_5_PERCENT;
-    let (z3, z5, z7) = (z.powi(3), z.powi(5), z.powi(7));
-    z + (z3 + z) / (4.0 * freedom)
-        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom.powi(2))
-        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * freedom.powi(3))
+    student_deviate(DEVIATE_5_PERCENT, freedom)
 }
 
 /// Argument of the maximum of a function with one, within a hundred-thousandth of the bounds: golden section.
