@@ -3,6 +3,7 @@
 use crate::link::{SAMPLES_MAX, SAMPLES_MIN, post_spacing_m};
 use crate::radio::transmitter::PreparedTransmitter;
 use crate::radio::{BadValue, Environment, Prepared, Station, Surroundings};
+use crate::sweep::interference::Demand;
 use crate::terrain::short::Parallel;
 use crate::terrain::{CoverKind, GeoPoint, Terrain};
 
@@ -63,6 +64,18 @@ impl CoverageRequest {
         let transmitter = self.prepare_transmitter()?;
         // The margin is the received power less a constant.
         Ok(-transmitter.link_margin_db(transmitter.sinr_db(0.0)))
+    }
+
+    /// Noise floor and constant interference of the receiver, and the SINR it requires.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn demand(&self) -> Result<Demand, BadValue> {
+        let transmitter = self.prepare_transmitter()?;
+        Ok(Demand {
+            noise_dbm: -transmitter.sinr_db(0.0),
+            required_sinr_db: -transmitter.link_margin_db(0.0),
+        })
     }
 
     /// Rising received power, dBm, and the data rate from there, bit/s.

@@ -5,6 +5,7 @@
 
 mod area;
 mod choose;
+pub mod interference;
 mod network;
 mod tally;
 mod variant;
