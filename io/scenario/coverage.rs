@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use groundwave_model::radio::station::{Antenna, Radio};
 use groundwave_model::radio::{Indoor, Surroundings};
+use groundwave_model::sweep::interference::SHADOWING_CORRELATION;
 use groundwave_model::terrain::GeoPoint;
 use groundwave_raster::picture::Choice;
 use serde::{Deserialize, Serialize};
@@ -24,17 +25,26 @@ pub enum MapLayer {
     Rate,
     /// Probability that the link works, percent.
     Probability,
+    /// SINR, dB.
+    Sinr,
+    /// Carrier to interference, dB.
+    CarrierToInterference,
+    /// Probability that the link works among interference, percent.
+    SinrProbability,
 }
 
 impl MapLayer {
     /// All layers by name.
-    pub const ALL: [(&str, Self); 6] = [
+    pub const ALL: [(&str, Self); 9] = [
         ("margin", Self::Margin),
         ("power", Self::Power),
         ("path_loss", Self::PathLoss),
         ("field_strength", Self::FieldStrength),
         ("rate", Self::Rate),
         ("probability", Self::Probability),
+        ("sinr", Self::Sinr),
+        ("carrier_to_interference", Self::CarrierToInterference),
+        ("sinr_probability", Self::SinrProbability),
     ];
 }
 
@@ -62,6 +72,38 @@ pub struct Coverage {
     pub samples: Option<usize>,
     /// Drawing of maps, by layer; not part of what is computed.
     pub maps: BTreeMap<MapLayer, Choice>,
+    /// Interference between the sites; not part of what units hold.
+    pub interference: Interference,
+}
+
+/// Interference between the sites of a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interference {
+    /// Share of time that a site transmits, percent, [0, 100].
+    pub duty_percent: f64,
+    /// Sites with a share of their own, by name.
+    pub sites: BTreeMap<String, f64>,
+    /// Correlation of the shadowing of two links of one receiver, [0, 0.9].
+    pub shadowing_correlation: f64,
+}
+
+impl Default for Interference {
+    fn default() -> Self {
+        Self {
+            duty_percent: 100.0,
+            sites: BTreeMap::new(),
+            shadowing_correlation: SHADOWING_CORRELATION,
+        }
+    }
+}
+
+impl Interference {
+    /// Share of time that the site of this name transmits, percent.
+    #[must_use]
+    pub fn duty_percent_of(&self, site: &str) -> f64 {
+        self.sites.get(site).copied().unwrap_or(self.duty_percent)
+    }
 }
 
 /// Receiver in every cell. It has no pointing: an omnidirectional antenna is upright, a directive

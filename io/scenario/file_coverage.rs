@@ -1,12 +1,16 @@
 //! The section of coverage.
 
+use std::collections::BTreeMap;
+
 use garde::Validate;
 use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use groundwave_model::radio::{Indoor, Surroundings};
+use groundwave_model::sweep::interference::SHADOWING_CORRELATION_MAX;
 use groundwave_values::bounds::above_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::coverage::Interference;
 use super::file_radio::{AntennaChoice, RadioChoice};
 use super::limits::{CELL_ARCSEC, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, SAMPLES, WEIGHT_MAX};
 
@@ -51,6 +55,11 @@ pub struct CoverageFile {
     /// Drawing of the maps.
     #[serde(default)]
     pub maps: MapsFile,
+    /// Interference between the sites, for the products `sinr`, `carrier_to_interference`, `sinr_server`
+    /// and `sinr_probability`.
+    #[serde(default)]
+    #[garde(dive)]
+    pub interference: InterferenceFile,
     /// Ignored: every cell is exact. Kept for files of versions with a less exact mode.
     #[serde(default)]
     #[schemars(extend("deprecated" = true))]
@@ -73,6 +82,34 @@ pub struct MapsFile {
     pub rate: Option<MapFile>,
     /// Probability that the link works, percent.
     pub probability: Option<MapFile>,
+    /// SINR, dB.
+    pub sinr: Option<MapFile>,
+    /// Carrier to interference, dB.
+    pub carrier_to_interference: Option<MapFile>,
+    /// Probability that the link works among interference, percent.
+    pub sinr_probability: Option<MapFile>,
+}
+
+/// Interference between the sites.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
+#[serde(default, deny_unknown_fields)]
+pub struct InterferenceFile {
+    /// Share of time that a site transmits, percent, [0, 100].
+    #[garde(range(min = 0.0, max = 100.0))]
+    pub duty_percent: f64,
+    /// Shares of single sites, percent, [0, 100], by name.
+    pub sites: BTreeMap<String, f64>,
+    /// Correlation of the shadowing of two links of one receiver, [0, 0.9].
+    #[garde(range(min = 0.0, max = SHADOWING_CORRELATION_MAX))]
+    pub shadowing_correlation: f64,
+}
+
+impl Default for InterferenceFile {
+    fn default() -> Self {
+        let Interference { duty_percent, sites, shadowing_correlation } = Interference::default();
+        Self { duty_percent, sites, shadowing_correlation }
+    }
 }
 
 /// Drawing of the map of a layer: of `range`, `auto` and `thresholds` at most one.

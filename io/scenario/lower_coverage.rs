@@ -14,8 +14,10 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::check::{self, Names};
-use super::coverage::{Coverage, MapLayer, Receiver, Vary, WeightedPoint};
-use super::file_coverage::{CoverageFile, MapFile, MapsFile, PointFile, ReceiverFile, VaryFile};
+use super::coverage::{Coverage, Interference, MapLayer, Receiver, Vary, WeightedPoint};
+use super::file_coverage::{
+    CoverageFile, InterferenceFile, MapFile, MapsFile, PointFile, ReceiverFile, VaryFile,
+};
 use super::limits::{COMBINATIONS_MAX, POINTS_MAX, RADIUS_CELLS, RASTERS_MAX, VALUES_MAX};
 use super::lowering::Lowering;
 
@@ -36,6 +38,7 @@ pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
     let points = points(&file.point, &path.key("point"), report);
     let vary = vary(&file.vary, sites.len(), &path.key("vary"), report);
     let maps = maps(&file.maps, &path.key("maps"), report);
+    let interference = interference(&file.interference, &sites, &path.key("interference"), report);
     tilts(lowering, &sites, &vary, &path.dotted("vary.tilt_deg"));
     Some(Coverage {
         radius_m: file.radius_km * 1e3,
@@ -48,7 +51,32 @@ pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
         choose,
         samples: file.samples.map(|samples| samples as usize),
         maps,
+        interference,
     })
+}
+
+/// Interference between the sites.
+fn interference(
+    file: &InterferenceFile,
+    sites: &[String],
+    path: &KeyPath,
+    report: &mut Report,
+) -> Interference {
+    let path = path.key("sites");
+    for (name, &duty_percent) in &file.sites {
+        let at = path.owned_key(name);
+        if !sites.contains(name) {
+            let what = format!("{:?} is no site", check::shortened(name));
+            report.at(&at, what, "names of sites of the coverage");
+        } else if !(0.0..=100.0).contains(&duty_percent) {
+            report.at(&at, duty_percent.to_string(), "0 to 100");
+        }
+    }
+    Interference {
+        duty_percent: file.duty_percent,
+        sites: file.sites.clone(),
+        shadowing_correlation: file.shadowing_correlation,
+    }
 }
 
 /// Drawing of the maps.
@@ -60,6 +88,9 @@ fn maps(file: &MapsFile, path: &KeyPath, report: &mut Report) -> BTreeMap<MapLay
         &file.field_strength,
         &file.rate,
         &file.probability,
+        &file.sinr,
+        &file.carrier_to_interference,
+        &file.sinr_probability,
     ]);
     let mut maps = BTreeMap::new();
     for ((name, layer), map) in written {

@@ -6,7 +6,7 @@ use std::path::Path;
 use groundwave_model::radio::{Indoor, Surroundings, presets};
 use groundwave_model::terrain::GeoPoint;
 
-use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
+use super::coverage::{Coverage, Interference, Receiver, Vary, WeightedPoint};
 use super::tests::HEAD;
 use super::tests_ranges::stated;
 use super::{json_schema, parse};
@@ -52,6 +52,7 @@ fn what_is_left_out_has_its_default() {
         choose: None,
         samples: None,
         maps: BTreeMap::new(),
+        interference: Interference::default(),
     };
     assert_eq!(coverage("[coverage]\nradius_km = 20\n"), expect);
     assert_eq!(expect.vary.combinations(), 1);
@@ -99,6 +100,7 @@ fn what_is_written_is_kept() {
         choose: Some(1),
         samples: Some(512),
         maps: BTreeMap::new(),
+        interference: Interference::default(),
     };
     assert_eq!(actual, expect);
     assert_eq!(actual.vary.combinations(), 18);
@@ -139,4 +141,16 @@ fn descriptions_of_lists_state_the_ranges_that_are_held() {
         assert!(!accepted(written(min - 0.001)), "{key} below {min}");
         assert!(!accepted(written(max + 0.001)), "{key} above {max}");
     }
+}
+
+#[test]
+fn duty_of_sites_is_that_of_their_names() {
+    let interference =
+        |text: &str| coverage(&format!("[coverage]\nradius_km = 2\n{text}")).interference;
+    assert_eq!(interference(""), Interference::default());
+    let own = interference(
+        "[coverage.interference]\nduty_percent = 20\nsites = { a = 5 }\nshadowing_correlation = 0\n",
+    );
+    assert_eq!(["a", "b"].map(|site| own.duty_percent_of(site)), [5.0, 20.0]);
+    assert_eq!(own.shadowing_correlation, 0.0);
 }

@@ -62,7 +62,7 @@ fn fold_row(sweep: &Sweep, variant: u32, row: u32) -> Result<TileRow, SweepError
             let blank = || vec![f32::NAN; wide * window.rows as usize];
             return Ok((wide, [(); 4].map(|()| blank())));
         }
-        let mut fold = TileFold::new(plan, [window.cols, window.rows], sites, &[]);
+        let mut fold = TileFold::new(plan, [window.cols, window.rows], sites, &[], None);
         let mut packed = sweep.read(unit)?;
         for (place, site) in packed.sites().enumerate() {
             let answers =

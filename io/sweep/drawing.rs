@@ -9,10 +9,12 @@ use std::path::Path;
 use groundwave_raster::picture::Choice;
 use groundwave_raster::{Grid, GridGeometry};
 use groundwave_scenario::MapLayer;
+use groundwave_scenario::coverage::Interference;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::fold_tile::Layer;
+use super::interference::Air;
 use super::site_marks::Labels;
 use super::unit::{Column, Level};
 use super::work::{Sweep, SweepError};
@@ -20,6 +22,7 @@ use super::work::{Sweep, SweepError};
 /// Names of files in the folder of a sweep.
 const MAPS_FILE: &str = "maps.json";
 const LABELS_FILE: &str = "labels.json";
+const INTERFERENCE_FILE: &str = "interference.json";
 
 /// Drawing of maps by layer.
 pub type Choices = BTreeMap<MapLayer, Choice>;
@@ -57,15 +60,31 @@ impl Sweep {
         self.noted(LABELS_FILE)
     }
 
-    /// Writes a note on what is not part of the plan; an empty one is removed.
-    fn note<K: Serialize, V: Serialize>(
+    /// Writes down duty of sites and correlation of shadowing, for a merge.
+    ///
+    /// # Errors
+    /// As [`Sweep::note_maps`].
+    pub fn note_interference(&self, interference: &Interference) -> Result<(), SweepError> {
+        self.note(INTERFERENCE_FILE, interference)
+    }
+
+    /// Interference noted in the folder; the defaults without a note.
+    ///
+    /// # Errors
+    /// As [`Sweep::noted_maps`].
+    pub fn noted_interference(&self) -> Result<Interference, SweepError> {
+        self.noted(INTERFERENCE_FILE)
+    }
+
+    /// Writes a note on what is not part of the plan; one of defaults is removed.
+    fn note<T: Serialize + Default + PartialEq>(
         &self,
         name: &str,
-        entries: &BTreeMap<K, V>,
+        entries: &T,
     ) -> Result<(), SweepError> {
         let path = self.folder().join(name);
         let disk = |err| SweepError::Disk { operation: "write", path: path.clone(), err };
-        if entries.is_empty() {
+        if *entries == T::default() {
             return match fs::remove_file(&path) {
                 Err(err) if err.kind() != io::ErrorKind::NotFound => Err(disk(err)),
                 _ => Ok(()),
@@ -81,13 +100,10 @@ impl Sweep {
         written.map_err(|err| disk(io::Error::other(err)))
     }
 
-    fn noted<K: DeserializeOwned + Ord, V: DeserializeOwned>(
-        &self,
-        name: &str,
-    ) -> Result<BTreeMap<K, V>, SweepError> {
+    fn noted<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, SweepError> {
         let path = self.folder().join(name);
         let entries = match fs::read(&path) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
             Err(err) => Err(err),
         };
@@ -104,7 +120,10 @@ pub(super) fn map_layer(layer: Layer) -> Option<MapLayer> {
         Layer::Level(Level::Column(Column::FieldStrength)) => Some(MapLayer::FieldStrength),
         Layer::Level(Level::Column(Column::Rate)) => Some(MapLayer::Rate),
         Layer::Level(Level::Column(Column::Probability)) => Some(MapLayer::Probability),
-        Layer::Best | Layer::Second | Layer::Servers => None,
+        Layer::Air(Air::Sinr) => Some(MapLayer::Sinr),
+        Layer::Air(Air::CarrierToInterference) => Some(MapLayer::CarrierToInterference),
+        Layer::Air(Air::Probability) => Some(MapLayer::SinrProbability),
+        Layer::Best | Layer::Second | Layer::Servers | Layer::Air(Air::Server) => None,
     }
 }
 

@@ -3,8 +3,10 @@
 use groundwave_model::radio::Station;
 use groundwave_model::sweep::Variant;
 use groundwave_model::terrain::TerrainSource;
+use groundwave_scenario::coverage::Interference;
 
 use super::plan::Plan;
+use super::product::{Product, Wanted};
 use super::site_marks::{antenna_name, eirp_dbm};
 
 /// Names that are listed; more are counted.
@@ -16,13 +18,13 @@ pub(super) fn facts(
     plan: &Plan,
     variant: &Variant,
     source: &TerrainSource,
-    date: Option<&str>,
+    wanted: &Wanted,
 ) -> Vec<String> {
     let transmitters: Vec<Station> =
         plan.sites.iter().map(|site| variant.apply(&site.station)).collect();
     let receivers: Vec<&Station> = plan.sites.iter().map(|site| &site.receiver).collect();
     let model = plan.environment.model.get();
-    let date = date.map(|date| format!("; date: {date}")).unwrap_or_default();
+    let date = wanted.date.as_deref().map(|date| format!("; date: {date}")).unwrap_or_default();
     let sender =
         |value: fn(&Station) -> f64, unit: &str| span(transmitters.iter().map(value), unit);
     let antennas = |stations: &mut dyn Iterator<Item = &Station>| {
@@ -47,7 +49,23 @@ pub(super) fn facts(
         span(receivers.iter().map(|station| station.height_agl_m), "m"),
         ground(source)
     );
-    vec![first, second, third]
+    let mut facts = vec![first, second, third];
+    if wanted.any(&Product::OF_AIR) {
+        facts.push(interference(plan, &wanted.interference));
+    }
+    facts
+}
+
+/// Interference assumed between the sites.
+fn interference(plan: &Plan, interference: &Interference) -> String {
+    let duties = plan.sites.iter().map(|site| interference.duty_percent_of(&site.name));
+    format!(
+        "Interference: from sites within {} km of a cell, which transmit {} of the time; \
+         correlation of shadowing {}",
+        plan.radius_m / 1e3,
+        span(duties, "%"),
+        interference.shadowing_correlation
+    )
 }
 
 /// Ground and vertical datum of the terrain.

@@ -8,7 +8,8 @@ use groundwave_model::sweep::{Network as Cell, Step, Variant, choose};
 use super::fold::Network;
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::summary::{
-    Areas, ChoiceSummary, ChosenSite, METHOD, NoAnswer, PointSummary, VariantSummary, sites,
+    Areas, ChoiceSummary, ChosenSite, InterferenceSummary, METHOD, NoAnswer, PointSummary,
+    VariantSummary, sites,
 };
 use super::work::{Sweep, SweepError};
 
@@ -130,6 +131,7 @@ pub(super) fn summarise(
         } else {
             0.0
         },
+        interference: network.air.map(|air| InterferenceSummary::of(&air, &network.tally)),
         area_km2,
         sites: sites(plan, &network.tally),
         points_covered_weight: weight(true),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_model::sweep::Tally;
 
 use super::fold_tile::{Part, Sets};
+use super::interference::AirTally;
 
 /// Areas of a variant.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct Network {
     pub tally: Tally,
     /// Area by the sites that serve it, where a choice of sites was asked for.
     pub sets: Sets,
+    /// Areas among interference, where it was asked for.
+    pub air: Option<AirTally>,
 }
 
 /// Parts being joined. Sums of areas depend on their order in the last bits: each part waits for
@@ -28,7 +31,7 @@ impl Joining {
     #[must_use]
     pub fn new(sites: usize) -> Self {
         Self {
-            network: Network { tally: Tally::new(sites), sets: Sets::new() },
+            network: Network { tally: Tally::new(sites), sets: Sets::new(), air: None },
             next: 0,
             waiting: BTreeMap::new(),
         }
@@ -44,7 +47,10 @@ impl Joining {
     }
 
     fn join(&mut self, part: Part) {
-        let Network { tally, sets } = &mut self.network;
+        let Network { tally, sets, air } = &mut self.network;
+        if let Some(part) = &part.air {
+            air.get_or_insert_default().add_all(part);
+        }
         tally.add_all(&part.tally);
         for (site, area) in part.sites {
             tally.sites[usize::from(site)].add(&area);

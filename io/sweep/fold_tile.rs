@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use groundwave_model::sweep::interference::Disturbed;
 use groundwave_model::sweep::{Network, SiteTally, Tally, cell_area_m2};
 
+use super::interference::{Air, AirFold, AirPlan, AirTally, layer_value};
 use super::plan::{Plan, TILE_CELLS};
 use super::unit::{Answers, Level, SiteTile};
 
@@ -24,6 +26,8 @@ pub enum Layer {
     Margin,
     /// A level of the site with the largest margin.
     Level(Level),
+    /// A layer among interference.
+    Air(Air),
 }
 
 /// Part of a tile in the numbers of a network.
@@ -34,27 +38,41 @@ pub struct Part {
     pub sites: Vec<(u16, SiteTally)>,
     /// Area by the sites that serve it, where a choice of sites was asked for.
     pub sets: Sets,
+    /// Areas among interference, where it was asked for.
+    pub air: Option<AirTally>,
 }
 
 /// A tile being folded, site by site.
-pub struct TileFold {
+pub struct TileFold<'p> {
     cols: usize,
     cells: Vec<Network>,
     servers: Servers,
     /// Levels of the best server that are wanted.
     levels: Vec<(Level, Vec<f32>)>,
     required_db: f32,
+    air: Option<AirFold<'p>>,
+    /// Outcomes among interference, once all sites were added.
+    disturbed: Vec<Option<Disturbed>>,
 }
 
-impl TileFold {
-    /// A tile of so many columns and rows that these sites reach, with these levels of the best server.
+impl<'p> TileFold<'p> {
+    /// A tile of so many columns and rows that these sites reach, with these levels of the best server, and
+    /// interference where `air` is there.
     #[must_use]
-    pub fn new(plan: &Plan, [cols, rows]: [u32; 2], sites: Vec<u16>, levels: &[Level]) -> Self {
+    pub fn new(
+        plan: &Plan,
+        [cols, rows]: [u32; 2],
+        sites: Vec<u16>,
+        levels: &[Level],
+        air: Option<&'p AirPlan>,
+    ) -> Self {
         let count = (cols * rows) as usize;
         let blank = |level: &Level| (*level, vec![f32::NAN; count]);
         Self {
             cols: cols as usize,
             cells: vec![Network::default(); count],
+            air: air.map(|plan| AirFold::new(plan, &sites, count)),
+            disturbed: Vec::new(),
             servers: Servers::new(sites, count),
             levels: levels.iter().map(blank).collect(),
             required_db: plan.margin_db as f32,
@@ -68,6 +86,9 @@ impl TileFold {
 
     /// Adds the site at `place` with its levels.
     pub fn hear_tile(&mut self, place: usize, tile: &SiteTile) {
+        if let Some(air) = &mut self.air {
+            air.add(tile);
+        }
         let wanted = self.levels.iter().map(|(level, _)| tile.level(*level));
         let wanted: Vec<&[f32]> = wanted.collect();
         if wanted.is_empty() {
@@ -99,6 +120,13 @@ impl TileFold {
         }
     }
 
+    /// Computes the outcomes among interference: all sites were added.
+    pub fn settle(&mut self) {
+        if let Some(air) = self.air.take() {
+            self.disturbed = air.outcomes(self.cells.len());
+        }
+    }
+
     /// Values of a layer, row-major; NaN where it has none.
     #[must_use]
     pub fn layer(&self, layer: Layer) -> Vec<f32> {
@@ -115,6 +143,14 @@ impl TileFold {
                 let mut levels = self.levels.iter();
                 let found = levels.find(|(level, _)| *level == wanted);
                 found.map(|(_, values)| values.clone()).unwrap_or_default()
+            }
+            Layer::Air(air) => {
+                let required_db = f64::from(self.required_db);
+                let value = |outcome: &Option<Disturbed>| {
+                    let value = outcome.as_ref().and_then(|it| layer_value(air, it, required_db));
+                    value.unwrap_or(f32::NAN)
+                };
+                self.disturbed.iter().map(value).collect()
             }
         }
     }
@@ -154,7 +190,7 @@ impl Servers {
     }
 }
 
-impl TileFold {
+impl TileFold<'_> {
     /// Areas and sets of the cells, row by row.
     #[must_use]
     pub fn count(&self, plan: &Plan, tile_row: u32) -> Part {
@@ -164,6 +200,7 @@ impl TileFold {
         let mut tally = Tally::new(plan.sites.len());
         let mut sets = Sets::new();
         let mut numbers = Vec::new();
+        let mut air = (!self.disturbed.is_empty()).then(AirTally::default);
         for row in 0..self.cells.len() / self.cols {
             let from_north = f64::from(tile_row * TILE_CELLS) + row as f64;
             let north_deg = grid.north_deg - from_north * grid.cell_deg;
@@ -179,6 +216,9 @@ impl TileFold {
                 }
                 run_cells += 1.0;
                 tally.add(area_m2, &self.cells[cell], &numbers);
+                if let (Some(air), Some(Some(outcome))) = (&mut air, self.disturbed.get(cell)) {
+                    air.add(area_m2, outcome, f64::from(self.required_db));
+                }
             }
             add_set(&mut sets, wanted, &numbers, run_cells * area_m2);
             numbers.clear();
@@ -186,7 +226,7 @@ impl TileFold {
         // Of many sites few have a part here.
         let sites = std::mem::take(&mut tally.sites).into_iter();
         let sites = (0..).zip(sites).filter(|(_, site)| *site != SiteTally::default());
-        Part { tally, sites: sites.collect(), sets }
+        Part { tally, sites: sites.collect(), sets, air }
     }
 }
 

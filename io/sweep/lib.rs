@@ -26,6 +26,7 @@ mod figures;
 mod fixtures;
 mod fold;
 mod fold_tile;
+mod interference;
 mod join;
 mod lease;
 mod map_styles;

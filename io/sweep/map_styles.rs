@@ -7,6 +7,7 @@ use groundwave_raster::{Grid, Site};
 
 use super::evaluate::rates;
 use super::fold_tile::Layer;
+use super::interference::Air;
 use super::plan::Plan;
 use super::product::Product;
 use super::unit::{Column, Level};
@@ -26,6 +27,20 @@ pub(super) fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static st
         }),
         Layer::Best => Some((Product::BestServer, "best_server", "Best server")),
         Layer::Servers => Some((Product::Servers, "servers", "Number of servers")),
+        Layer::Air(air) => Some(match air {
+            Air::Sinr => (Product::Sinr, "sinr", "Signal to interference and noise"),
+            Air::CarrierToInterference => (
+                Product::CarrierToInterference,
+                "carrier_to_interference",
+                "Carrier to interference",
+            ),
+            Air::Server => (Product::SinrServer, "sinr_server", "Best server by SINR"),
+            Air::Probability => (
+                Product::SinrProbability,
+                "sinr_probability",
+                "Probability that the link works among interference",
+            ),
+        }),
         Layer::Second => None,
     }
 }
@@ -54,18 +69,35 @@ pub(super) fn style(plan: &Plan, layer: Layer, grid: &Grid, sites: &[Site]) -> S
         }
         Layer::Level(Level::Column(Column::Rate)) => rate_style(plan),
         Layer::Level(Level::Column(Column::Probability)) => {
-            let title = "Probability that the link to the best server works";
-            let mut style = Style::ramp(title, "%", [0.0, 100.0], Some(10.0));
-            style.visible[0] = 1.0;
-            style.hidden = "below 1 %";
-            style
+            percent_style("Probability that the link to the best server works")
         }
-        Layer::Best | Layer::Second => {
-            let names = sites.iter().map(Site::label);
-            Style::sites("Best server", names, &colours_apart(sites.len(), grid))
+        Layer::Air(Air::Probability) => {
+            percent_style("Probability that a link works among interference")
         }
+        Layer::Air(Air::Sinr) => {
+            Style::ramp("SINR of the best server by SINR", "dB", [-20.0, 40.0], Some(5.0))
+        }
+        Layer::Air(Air::CarrierToInterference) => {
+            Style::ramp("Carrier to interference", "dB", [-20.0, 40.0], Some(5.0))
+        }
+        Layer::Best | Layer::Second => site_style("Best server", grid, sites),
+        Layer::Air(Air::Server) => site_style("Best server by SINR", grid, sites),
         Layer::Servers => servers_style(plan),
     }
+}
+
+/// Percent, clear where there is next to nothing.
+fn percent_style(title: &str) -> Style {
+    let mut style = Style::ramp(title, "%", [0.0, 100.0], Some(10.0));
+    style.visible[0] = 1.0;
+    style.hidden = "below 1 %";
+    style
+}
+
+/// A colour a site.
+fn site_style(title: &str, grid: &Grid, sites: &[Site]) -> Style {
+    let names = sites.iter().map(Site::label);
+    Style::sites(title, names, &colours_apart(sites.len(), grid))
 }
 
 /// True for layers that are left out where no cell is covered, with a line around what is.
@@ -76,7 +108,8 @@ pub(super) fn is_strength(layer: Layer) -> bool {
         Layer::Level(Level::Column(column)) => {
             !matches!(column, Column::Rate | Column::Probability)
         }
-        Layer::Best | Layer::Second | Layer::Servers => false,
+        // Of interest where noise alone leaves no margin, too.
+        Layer::Air(_) | Layer::Best | Layer::Second | Layer::Servers => false,
     }
 }
 

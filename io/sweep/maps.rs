@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use super::contact_sheet::Panels;
 use super::drawing::map_layer;
 use super::fold_tile::Layer;
+use super::interference::Air;
 use super::map_styles::{is_strength, map_of, shown, style};
 use super::overview::map_level;
 use super::plan::Plan;
@@ -159,7 +160,7 @@ impl<'a> Drawing<'a> {
             };
             // The best server of cells that none serves is not known; all else is where it was computed.
             let computed = match (layer, margin) {
-                (Layer::Best, Some(margin)) => margin,
+                (Layer::Best | Layer::Air(Air::Server), Some(margin)) => margin,
                 _ => grid,
             };
             let covered = covered.clone();

@@ -6,6 +6,7 @@ use groundwave_files::causes::with_causes;
 use groundwave_raster::cog::Compression;
 use groundwave_raster::picture::Choice;
 use groundwave_raster::{Crs, RasterError};
+use groundwave_scenario::coverage::Interference;
 
 use super::drawing::{Choices, map_layer};
 use super::fold_tile::Layer;
@@ -35,6 +36,14 @@ pub enum Product {
     SecondServer,
     /// Raster and map of the number of sites that serve.
     Servers,
+    /// Raster and map of the SINR of the best server by SINR.
+    Sinr,
+    /// Raster and map of the ratio of its power to that of interference.
+    CarrierToInterference,
+    /// Raster and map of the best server by SINR.
+    SinrServer,
+    /// Raster and map of the probability that its link works among interference.
+    SinrProbability,
     /// A raster for each site.
     Sites,
     /// A map and an overlay for a globe of the margin of each site.
@@ -53,7 +62,7 @@ pub enum Product {
 
 impl Product {
     /// All of them, in the order of [`Product`], with their names on the command line.
-    pub const ALL: [(&str, Self); 16] = [
+    pub const ALL: [(&str, Self); 20] = [
         ("margin", Self::Margin),
         ("power", Self::Power),
         ("path_loss", Self::PathLoss),
@@ -63,6 +72,10 @@ impl Product {
         ("best_server", Self::BestServer),
         ("second_server", Self::SecondServer),
         ("servers", Self::Servers),
+        ("sinr", Self::Sinr),
+        ("carrier_to_interference", Self::CarrierToInterference),
+        ("sinr_server", Self::SinrServer),
+        ("sinr_probability", Self::SinrProbability),
         ("sites", Self::Sites),
         ("site_maps", Self::SiteMaps),
         ("overlay", Self::Overlay),
@@ -72,13 +85,13 @@ impl Product {
         ("cells", Self::Cells),
     ];
 
-    /// Those that are made unless others are named: all but the table, maps of single sites, and levels
-    /// beside the margin.
+    /// Those that are made unless others are named: all but the table, maps of single sites, levels
+    /// beside the margin, and layers among interference.
     #[must_use]
     pub fn usual() -> BTreeSet<Self> {
         let all = Self::ALL.into_iter().map(|(_, product)| product);
         all.filter(|product| !matches!(product, Self::Power | Self::SiteMaps | Self::Cells))
-            .filter(|product| product.column().is_none())
+            .filter(|product| product.column().is_none() && !Self::OF_AIR.contains(product))
             .collect()
     }
 
@@ -97,6 +110,10 @@ impl Product {
     /// Those made of the cells of single sites.
     pub(super) const OF_SITES: [Self; 2] = [Self::Sites, Self::SiteMaps];
 
+    /// Those made of the signals of all sites together.
+    pub(super) const OF_AIR: [Self; 4] =
+        [Self::Sinr, Self::CarrierToInterference, Self::SinrServer, Self::SinrProbability];
+
     /// True if it shows the network over shaded terrain.
     fn shows_terrain(self) -> bool {
         match self {
@@ -108,6 +125,10 @@ impl Product {
             | Self::Probability
             | Self::BestServer
             | Self::Servers
+            | Self::Sinr
+            | Self::CarrierToInterference
+            | Self::SinrServer
+            | Self::SinrProbability
             | Self::Sheet => true,
             // Maps of sites have terrain of their own.
             Self::SecondServer
@@ -137,6 +158,8 @@ pub struct Wanted {
     pub maps: Choices,
     /// Labels of sites.
     pub labels: Labels,
+    /// Duty of sites and correlation of shadowing, for products among interference.
+    pub interference: Interference,
     /// Date in the footers of maps, as it was given; no clock is read.
     pub date: Option<String>,
     /// Coordinate reference system of rasters.

@@ -60,7 +60,7 @@ pub fn write(
         waits.then(|| Kept::new(sweep.folder())).transpose().map_err(disk("create a file in"))?;
     let mut spreads = Spreads::default();
     let labelled = |variant: &Variant| {
-        let facts = facts(plan, variant, &source, wanted.date.as_deref());
+        let facts = facts(plan, variant, &source, wanted);
         (marks(plan, variant, &wanted.labels), facts)
     };
     for (i, variant) in plan.variants.iter().enumerate() {

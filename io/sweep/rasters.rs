@@ -10,6 +10,7 @@ use groundwave_raster::{
 };
 
 use super::fold_tile::Layer;
+use super::interference::Air;
 use super::overview::{map_level, paste};
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::product::{Product, Wanted, product};
@@ -34,6 +35,10 @@ pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {
         Layer::Level(Level::Column(Column::Probability)) => {
             ("link_probability_percent", Resampling::Mean)
         }
+        Layer::Air(Air::Sinr) => ("sinr_db", Resampling::Mean),
+        Layer::Air(Air::CarrierToInterference) => ("carrier_to_interference_db", Resampling::Mean),
+        Layer::Air(Air::Server) => ("sinr_server", Resampling::Mode),
+        Layer::Air(Air::Probability) => ("sinr_probability_percent", Resampling::Mean),
     }
 }
 
@@ -49,13 +54,16 @@ pub(super) fn layer_writer(
 ) -> Result<RasterWriter, SweepError> {
     let (name, resampling) = raster_of(layer);
     let (samples, unit) = match layer {
-        Layer::Margin => (Samples::F32, "dB"),
+        Layer::Margin | Layer::Air(Air::Sinr | Air::CarrierToInterference) => (Samples::F32, "dB"),
+        Layer::Air(Air::Probability) => (Samples::F32, "%"),
         Layer::Level(Level::Power) => (Samples::F32, "dBm"),
         Layer::Level(Level::Column(Column::PathLoss)) => (Samples::F32, "dB"),
         Layer::Level(Level::Column(Column::FieldStrength)) => (Samples::F32, "dBµV/m"),
         Layer::Level(Level::Column(Column::Rate)) => (Samples::F32, "bit/s"),
         Layer::Level(Level::Column(Column::Probability)) => (Samples::F32, "%"),
-        Layer::Best | Layer::Second | Layer::Servers => (Samples::U16, ""),
+        Layer::Best | Layer::Second | Layer::Servers | Layer::Air(Air::Server) => {
+            (Samples::U16, "")
+        }
     };
     let sites =
         plan.sites.iter().enumerate().map(|(i, site)| (format!("SITE_{i}"), site.name.clone()));

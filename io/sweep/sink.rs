@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::fold::{Joining, Network};
 use super::fold_tile::{Layer, TileFold};
+use super::interference::{Air, AirPlan};
 use super::overview::{map_level, paste};
 use super::plan::Unit;
 use super::product::{Product, Wanted, product};
@@ -35,7 +36,7 @@ struct LayerSink {
 }
 
 /// Layers with the products that need them. The margin is drawn in several.
-const LAYERS: [(Layer, Product, &[Product]); 9] = [
+const LAYERS: [(Layer, Product, &[Product]); 13] = [
     (Layer::Best, Product::BestServer, &[Product::BestServer]),
     (Layer::Second, Product::SecondServer, &[Product::SecondServer]),
     (
@@ -49,6 +50,7 @@ const LAYERS: [(Layer, Product, &[Product]); 9] = [
             Product::Kmz,
             Product::Outlines,
             Product::Sheet,
+            Product::SinrServer,
             // Covered is what has the margin.
             Product::Power,
             Product::PathLoss,
@@ -69,6 +71,14 @@ const LAYERS: [(Layer, Product, &[Product]); 9] = [
         Product::Probability,
         &[Product::Probability],
     ),
+    (Layer::Air(Air::Sinr), Product::Sinr, &[Product::Sinr]),
+    (
+        Layer::Air(Air::CarrierToInterference),
+        Product::CarrierToInterference,
+        &[Product::CarrierToInterference],
+    ),
+    (Layer::Air(Air::Server), Product::SinrServer, &[Product::SinrServer]),
+    (Layer::Air(Air::Probability), Product::SinrProbability, &[Product::SinrProbability]),
 ];
 
 /// Receives the units of one variant.
@@ -78,6 +88,8 @@ pub(super) struct Sink<'a> {
     order: Vec<Unit>,
     level: usize,
     layers: Vec<LayerSink>,
+    /// Interference, where a product needs it.
+    air: Option<AirPlan>,
     sites: Vec<SiteRaster<'a>>,
     joining: Mutex<Joining>,
 }
@@ -127,6 +139,10 @@ impl<'a> Sink<'a> {
                 grid: Mutex::new(Grid { geometry: small, cells: vec![f32::NAN; count] }),
             });
         }
+        let variant = units.first().map_or(0, |unit| unit.variant as usize);
+        let air = wanted
+            .any(&Product::OF_AIR)
+            .then(|| AirPlan::new(plan, &plan.variants[variant], &wanted.interference));
         let beside = wanted.any(&Product::OF_SITES) && plan.sites.len() <= SITES_BESIDE;
         let mut sites = Vec::new();
         for site in 0..if beside { plan.sites.len() } else { 0 } {
@@ -136,6 +152,7 @@ impl<'a> Sink<'a> {
             sweep,
             level,
             layers,
+            air,
             sites,
             joining: Mutex::new(Joining::new(plan.sites.len())),
             order: units,
@@ -188,8 +205,14 @@ impl<'a> Sink<'a> {
         });
         let levels: Vec<Level> = levels.collect();
         UnitSink {
-            fold: TileFold::new(plan, [window.cols, window.rows], sites, &levels),
-            needs_levels: !levels.is_empty() || !self.sites.is_empty(),
+            fold: TileFold::new(
+                plan,
+                [window.cols, window.rows],
+                sites,
+                &levels,
+                self.air.as_ref(),
+            ),
+            needs_levels: !levels.is_empty() || !self.sites.is_empty() || self.air.is_some(),
             heard: 0,
             window,
             unit,
@@ -244,7 +267,7 @@ pub(super) struct UnitSink<'s, 'a> {
     sink: &'s Sink<'a>,
     unit: Unit,
     window: Window,
-    fold: TileFold,
+    fold: TileFold<'s>,
     needs_levels: bool,
     heard: usize,
 }
@@ -285,7 +308,8 @@ impl UnitSink<'_, '_> {
     /// # Errors
     /// When a raster cannot be written.
     pub fn finish(self) -> Result<(), SweepError> {
-        let Self { sink, unit, window, fold, .. } = self;
+        let Self { sink, unit, window, mut fold, .. } = self;
+        fold.settle();
         // Side by side, so that a thread without units helps with the last one.
         let put = |layer: &LayerSink| {
             let values = fold.layer(layer.layer);

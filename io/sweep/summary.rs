@@ -6,6 +6,7 @@ use groundwave_model::terrain::HeightSource;
 use serde::Serialize;
 
 use super::engine::EngineSummary;
+use super::interference::AirTally;
 use super::plan::Plan;
 
 /// The summary of a sweep: `summary.json`.
@@ -48,6 +49,9 @@ pub struct VariantSummary {
     pub area_km2: Areas,
     /// Share of the answered area that is covered, percent.
     pub covered_percent: f64,
+    /// Coverage among interference, where a product of it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interference: Option<InterferenceSummary>,
     /// Each site's part, in the order of the plan.
     pub sites: Vec<SiteSummary>,
     /// Each place that matters.
@@ -86,6 +90,31 @@ pub struct Areas {
     pub poor: f64,
     /// Below 0 dB.
     pub no_link: f64,
+}
+
+/// Coverage among co-channel interference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InterferenceSummary {
+    /// Area covered at the required margin over noise and interference, km².
+    pub covered_km2: f64,
+    /// Its share of the answered area, percent.
+    pub covered_percent: f64,
+    /// Share of places in the answered area where a link works, percent: the mean of its probability.
+    pub served_percent: f64,
+}
+
+impl InterferenceSummary {
+    /// From the areas of a variant.
+    #[must_use]
+    pub fn of(air: &AirTally, tally: &Tally) -> Self {
+        let percent =
+            |m2: f64| if tally.answered_m2 > 0.0 { 100.0 * m2 / tally.answered_m2 } else { 0.0 };
+        Self {
+            covered_km2: air.covered_m2 / M2_IN_KM2,
+            covered_percent: percent(air.covered_m2),
+            served_percent: percent(air.works_m2),
+        }
+    }
 }
 
 /// One site's part.

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
 use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
+use groundwave_scenario::coverage::Interference;
 use groundwave_scenario::{Coverage, Scenario};
 use groundwave_setup::simulation::{load, prepare_nodes};
 use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
@@ -119,10 +120,11 @@ struct SharedArgs {
     /// Products besides the summary, separated by commas: rasters and maps of layers of the network
     /// (`margin`, `power`, `path_loss`, `field_strength`, `rate` and `probability` that the link works of
     /// the best server, `best_server`,
-    /// `second_server`, `servers`), a raster per site (`sites`), a map and a KMZ per site
+    /// `second_server`, `servers`), the same among interference of the sites ([coverage.interference]: `sinr`,
+    /// `carrier_to_interference`, `sinr_server`, `sinr_probability`), a raster per site (`sites`), a map and a KMZ per site
     /// (`site_maps`), the margin as a bare picture (`overlay`), for a globe (`kmz`) and as `outlines`, a
     /// contact `sheet`, a CSV table of all `cells` [default: all but power, path_loss, field_strength, rate,
-    /// probability, site_maps and cells]
+    /// probability, layers among interference, site_maps and cells]
     #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
         value_parser = product_parser())]
     products: Vec<Product>,
@@ -181,9 +183,14 @@ fn product_parser() -> impl TypedValueParser<Value = Product> {
 
 impl SharedArgs {
     /// Products and drawing: that of the options, else that of `noted`.
-    fn wanted(&self, noted: &Choices, labels: Labels) -> Result<Wanted, Failure> {
+    fn wanted(
+        &self,
+        noted: &Choices,
+        labels: Labels,
+        interference: Interference,
+    ) -> Result<Wanted, Failure> {
         let maps = self.maps.choices(noted)?;
-        Ok(Wanted { maps, labels, date: self.maps.date(), ..self.products() })
+        Ok(Wanted { maps, labels, interference, date: self.maps.date(), ..self.products() })
     }
 
     /// Products as the layers have them.
@@ -203,6 +210,7 @@ impl SharedArgs {
             products,
             maps: Choices::new(),
             labels: Labels::new(),
+            interference: Interference::default(),
             date: None,
             crs: self.crs,
             compression: match self.compression {
@@ -223,6 +231,8 @@ struct Ordered {
     maps: Choices,
     /// Labels of sites.
     labels: Labels,
+    /// Interference between sites.
+    interference: Interference,
 }
 
 impl Sweep {
@@ -233,13 +243,15 @@ impl Sweep {
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan, &found)?;
             let maps = work.noted_maps().map_err(failure)?;
-            let wanted = shared.wanted(&maps, work.noted_labels().map_err(failure)?)?;
+            let interference = work.noted_interference().map_err(failure)?;
+            let wanted =
+                shared.wanted(&maps, work.noted_labels().map_err(failure)?, interference)?;
             wanted.check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
             return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
-        let Ordered { plan, ground, maps, labels } = self.plan(scenario_path)?;
+        let Ordered { plan, ground, maps, labels, interference } = self.plan(scenario_path)?;
         if self.dry_run {
             return super::sweep_extent::show(&plan, &ground, output);
         }
@@ -249,7 +261,7 @@ impl Sweep {
         }
         let plan = Plan { engine: engine.name(), ..plan };
         let out = self.out.as_ref().expect("clap requires it");
-        let wanted = self.shared.wanted(&maps, labels)?;
+        let wanted = self.shared.wanted(&maps, labels, interference)?;
         // Units that hold more columns than are wanted serve as well.
         let plan = match Work::find(out) {
             Ok(found) if found.plan.serves(&plan) => found.plan,
@@ -259,6 +271,7 @@ impl Sweep {
         work.note_terrain(&ground.files()).map_err(failure)?;
         work.note_maps(&maps).map_err(failure)?;
         work.note_labels(&wanted.labels).map_err(failure)?;
+        work.note_interference(&wanted.interference).map_err(failure)?;
         if self.join {
             let lease_s = self.lease.unwrap_or(LEASE_S);
             return join(&work, &ground, &engine, lease_s, output);
@@ -295,8 +308,9 @@ impl Sweep {
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
         let (mut plan, labels) = self.plan_sites(path, &scenario, &coverage, &ground)?;
+        let Coverage { maps, interference, .. } = coverage;
         if self.dry_run {
-            return Ok(Ordered { plan, ground, maps: coverage.maps, labels });
+            return Ok(Ordered { plan, ground, maps, labels, interference });
         }
         ground.expect(plan.latitudes_deg());
         // In parallel: hashing the tiles takes as long as decoding those at the sites. A site that cannot be
@@ -305,7 +319,7 @@ impl Sweep {
         let (terrain, checked) = rayon::join(|| ground.identity(&plan), check);
         checked?;
         plan.terrain = terrain?;
-        Ok(Ordered { plan, ground, maps: coverage.maps, labels })
+        Ok(Ordered { plan, ground, maps, labels, interference })
     }
 
     /// The plan but for the digests of the terrain, and the labels of its sites.

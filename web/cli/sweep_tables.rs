@@ -10,6 +10,13 @@ use super::output;
 
 /// Appends the tables of a variant.
 pub fn sites(out: &mut String, variant: &VariantSummary) {
+    if let Some(air) = &variant.interference {
+        let _ = writeln!(
+            out,
+            "\namong interference: {:.1} km² covered, {:.1} % of known; a link works in {:.1} % of places",
+            air.covered_km2, air.covered_percent, air.served_percent
+        );
+    }
     let mut table = Table::new(&[
         ("site", Align::Left),
         ("covered km²", Align::Right),
