@@ -16,7 +16,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 use super::recording::{Assumed, Output, RecordingWriter};
-use super::rows::{COLUMNS, Changes, Row};
+use super::rows::{COLUMNS, Changes, MEASURED, Row};
 use super::{Content, Format};
 
 /// The format.
@@ -142,7 +142,7 @@ impl Writer<'_> {
             let predicted = rows.iter().map(|row| row.predicted[place]).collect();
             column::<DoubleType, _>(&mut group, predicted, false)?;
         }
-        for place in 0..7 {
+        for place in 0..MEASURED {
             let measured = rows.iter().map(|row| row.measured_values()[place]).collect();
             column::<DoubleType, _>(&mut group, measured, false)?;
         }

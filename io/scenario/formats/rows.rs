@@ -10,8 +10,11 @@ use groundwave_simulation::measure::{Levels, Measured};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::site::NodeView;
 
+/// Number of measured values.
+pub(super) const MEASURED: usize = 8;
+
 /// Names of the columns, with units: predicted values first, measured ones behind.
-pub const COLUMNS: [&str; 19] = [
+pub const COLUMNS: [&str; 12 + MEASURED] = [
     "at_s",
     "from",
     "to",
@@ -31,6 +34,7 @@ pub const COLUMNS: [&str; 19] = [
     "measured_delivery_prob",
     "measured_quality",
     "measured_rate_bps",
+    "measured_frequency_mhz",
 ];
 
 /// A direction of a link at a time.
@@ -57,7 +61,7 @@ pub struct Row {
 impl Row {
     /// Measured values in the order of the columns.
     #[must_use]
-    pub fn measured_values(&self) -> [Option<f64>; 7] {
+    pub fn measured_values(&self) -> [Option<f64>; MEASURED] {
         let one = &self.measured;
         [
             one.rx_power_dbm,
@@ -67,6 +71,7 @@ impl Row {
             one.delivery_prob,
             one.quality,
             one.rate_bps,
+            one.frequency_mhz,
         ]
     }
 

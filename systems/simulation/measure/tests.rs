@@ -69,6 +69,12 @@ fn a_measurement_stands_beside_the_prediction_and_changes_nothing_else() {
     quiet.values.tx_power_dbm = Some(tx_power_dbm - 3.0);
     let quiet = residual(&now.nodes, &now.links, &quiet).unwrap();
     assert!((quiet.excess_loss_db - (difference.excess_loss_db - 3.0)).abs() < 1e-9);
+    // Nor is one at twice the frequency: 6 dB more of free space.
+    let mut high = *level;
+    let frequency_mhz = now.node(id("b")).unwrap().station.radio.frequency_mhz;
+    high.values.frequency_mhz = Some(2.0 * frequency_mhz);
+    let high = residual(&now.nodes, &now.links, &high).unwrap();
+    assert!((high.excess_loss_db - (difference.excess_loss_db - 6.0206)).abs() < 1e-4);
 }
 
 #[test]

@@ -9,12 +9,15 @@ use crate::site::NodeId;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measured {
-    /// Power at the receiver, dBm, -200 to 60.
+    /// Power at the receiver as reported, dBm, -200 to 60: of signal and noise from LoRa receivers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rx_power_dbm: Option<f64>,
     /// Transmit power at the same time, dBm, -60 to 90, where it is reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tx_power_dbm: Option<f64>,
+    /// Centre frequency at the same time, MHz, 10 to 100000, where it is not that of the station.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency_mhz: Option<f64>,
     /// Loss between the radios, antennas not counted, dB, 0 to 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_loss_db: Option<f64>,
@@ -47,6 +50,7 @@ impl Measured {
         let fields = [
             ("rx_power_dbm", self.rx_power_dbm, -200.0, 60.0),
             ("tx_power_dbm", self.tx_power_dbm, -60.0, 90.0),
+            ("frequency_mhz", self.frequency_mhz, 10.0, 100_000.0),
             ("path_loss_db", self.path_loss_db, 0.0, 400.0),
             ("snr_db", self.snr_db, -100.0, 100.0),
             ("delivery_prob", self.delivery_prob, 0.0, 1.0),

@@ -170,9 +170,10 @@ pub struct StationFile {
 }
 
 /// Measured values, by their keys in a mapping.
-pub const VALUES: [&str; 7] = [
+pub const VALUES: [&str; 8] = [
     "rx_power_dbm",
     "tx_power_dbm",
+    "frequency_mhz",
     "path_loss_db",
     "snr_db",
     "delivery_prob",

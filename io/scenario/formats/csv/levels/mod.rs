@@ -282,7 +282,7 @@ fn values(
                 None => dataset.drop("a value that is not a number", line),
             }
         }
-        let reading = Measured { tx_power_dbm: None, ..measured };
+        let reading = Measured { tx_power_dbm: None, frequency_mhz: None, ..measured };
         if reading.is_empty() {
             return dataset.drop("a row without a value", line);
         }
@@ -313,6 +313,7 @@ fn set(measured: &mut Measured, key: &str, value: f64) {
     let field = match key {
         "rx_power_dbm" => &mut measured.rx_power_dbm,
         "tx_power_dbm" => &mut measured.tx_power_dbm,
+        "frequency_mhz" => &mut measured.frequency_mhz,
         "path_loss_db" => &mut measured.path_loss_db,
         "snr_db" => &mut measured.snr_db,
         "delivery_prob" => &mut measured.delivery_prob,
