@@ -1,7 +1,10 @@
 //! The built-in page: files of `web/app/dist`, in the program in release builds, read in debug builds.
 
+use std::io::Read;
+
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
+use flate2::read::GzDecoder;
 use groundwave_files::hex::hex;
 use groundwave_http::Problem;
 use groundwave_http::problem::{no_such_method, no_such_path};
@@ -13,6 +16,8 @@ use super::Offer;
 /// Files that `make web` built; none in a build without them.
 #[derive(RustEmbed)]
 #[folder = "../app/dist"]
+// Each is there as .br and .gz: a third of the whole.
+#[exclude = "assets/*.js"]
 #[allow_missing = true]
 struct Built;
 
@@ -41,7 +46,7 @@ pub async fn page(offer: Offer, method: Method, uri: Uri, headers: HeaderMap) ->
 /// The first file of the page; `None` in a program that was built without it.
 #[must_use]
 pub fn index(headers: &HeaderMap) -> Option<Response> {
-    Some(file::<Built>(INDEX, Built::get(INDEX)?, headers))
+    Built::get(INDEX).map(|_| file::<Built>(INDEX, headers))
 }
 
 /// [`page`] over any files.
@@ -62,10 +67,10 @@ async fn file_of<Files: RustEmbed>(
             .into_response();
     }
     let is_shown = !name.starts_with('.') && !CODINGS.iter().any(|(_, end)| name.ends_with(end));
-    let file_data = Files::get(name).filter(|_| is_shown);
-    match file_data {
-        Some(plain) if is_read => file::<Files>(name, plain, &headers),
-        None if name != OFFER => no_such_path(uri).await.into_response(),
+    let is_there = is_shown && (Files::get(name).is_some() || packed::<Files>(name).is_some());
+    match is_there {
+        true if is_read => file::<Files>(name, &headers),
+        false if name != OFFER => no_such_path(uri).await.into_response(),
         _ => {
             let allowed = [(header::ALLOW, "GET, HEAD")];
             (allowed, no_such_method(method, uri).await).into_response()
@@ -74,11 +79,20 @@ async fn file_of<Files: RustEmbed>(
 }
 
 /// A file as the client takes it.
-fn file<Files: RustEmbed>(name: &str, plain: EmbeddedFile, headers: &HeaderMap) -> Response {
-    let (coding, file) = compressed::<Files>(name, headers)
-        .map_or((None, plain), |(coding, file)| (Some(coding), file));
+///
+/// # Panics
+/// If the file is not there.
+fn file<Files: RustEmbed>(name: &str, headers: &HeaderMap) -> Response {
+    let compressed = compressed::<Files>(name, headers);
+    let coding = compressed.as_ref().map(|(coding, _)| *coding);
+    let plain = compressed.map(|(_, file)| file).or_else(|| Files::get(name));
+    let (form, is_packed) = match plain {
+        Some(plain) => (plain, false),
+        None => (packed::<Files>(name).expect("a file that is there"), true),
+    };
     // Forms of one file differ in their octets, and so in their tags.
-    let revision = hex(&file.metadata.sha256_hash()[..16]);
+    let form_mark = if is_packed { "-plain" } else { "" };
+    let revision = format!("{}{form_mark}", hex(&form.metadata.sha256_hash()[..16]));
     let cached = match name.starts_with("assets/") {
         true => IMMUTABLE,
         false => "no-cache",
@@ -95,12 +109,29 @@ fn file<Files: RustEmbed>(name: &str, plain: EmbeddedFile, headers: &HeaderMap) 
         return (unchanged, common, tag(&revision)).into_response();
     }
     let kind = [(header::CONTENT_TYPE, media(name))];
-    let mut answer = (common, tag(&revision), kind, file.data.into_owned()).into_response();
+    let octets = match is_packed {
+        true => unpacked(&form.data),
+        false => form.data.into_owned(),
+    };
+    let mut answer = (common, tag(&revision), kind, octets).into_response();
     if let Some(coding) = coding {
         let coding = HeaderValue::from_static(coding);
         answer.headers_mut().insert(header::CONTENT_ENCODING, coding);
     }
     answer
+}
+
+/// The gzip form of a file, from which the plain one is made where that is not in the program.
+fn packed<Files: RustEmbed>(name: &str) -> Option<EmbeddedFile> {
+    Files::get(&format!("{name}.gz"))
+}
+
+/// Contents of a gzip form that the build wrote.
+fn unpacked(gzip: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let outcome = GzDecoder::new(gzip).read_to_end(&mut octets);
+    outcome.expect("the build wrote it");
+    octets
 }
 
 /// The best compressed form that the client takes, and its coding.
