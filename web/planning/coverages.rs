@@ -16,8 +16,8 @@ use uuid::Uuid;
 use super::Planner;
 use super::coverage::{JobRequest, events, export as write, tiles as squares};
 use super::wire::coverage::{
-    CoverageAccepted, CoverageFormat, CoverageFormatQuery, CoverageQuestion, CoverageSnapshot,
-    JobStatus,
+    CoverageAccepted, CoverageFormat, CoverageFormatQuery, CoverageLayer, CoverageQuestion,
+    CoverageSnapshot, JobStatus,
 };
 
 /// Start a coverage job of a node
@@ -149,11 +149,14 @@ pub async fn tiles(
 
 /// Export a finished coverage job
 ///
-/// `png` and `kmz` show the link margin, `tif` has received power (dBm), link margin (dB) and with several
-/// transmitting nodes the server as bands.
+/// `png` and `kmz` show the link margin or, with `layer=probability`, the probability that the link works. `tif`
+/// has received power (dBm), link margin (dB), that probability (%) and with several transmitting nodes the
+/// server as bands.
 #[utoipa::path(get, path = "/api/v1/coverage/{id}/export", tag = "coverage",
     params(("id" = Uuid, Path, description = "Job id"),
-        ("format" = CoverageFormat, Query, description = "Format")),
+        ("format" = CoverageFormat, Query, description = "Format"),
+        ("layer" = Option<CoverageLayer>, Query,
+            description = "Layer of `png` and `kmz`: `margin` unless given, or `probability`")),
     responses(
         (status = 200, description = "File",
             content((inline(Bytes) = "image/png"),
@@ -172,7 +175,7 @@ pub async fn export_coverage(
         return Err(Problem::new(StatusCode::CONFLICT, what));
     }
     let view = planner.world.view();
-    let format = asked.format;
+    let CoverageFormatQuery { format, layer } = asked;
     let written = planner.transfer(move || {
         let sites = job.asked.sources.iter().zip(&job.asked.setups);
         let site = |(id, setup): (&Uuid, &CoverageRequest)| {
@@ -182,7 +185,7 @@ pub async fn export_coverage(
             Site::new(name, setup.position.lat_deg(), setup.position.lon_deg())
         };
         let sites: Vec<_> = sites.map(site).collect();
-        let written = write(&job, &sites, format);
+        let written = write(&job, &sites, format, layer);
         written.map_err(|err| Problem::internal(format!("write the coverage: {err}")))
     });
     let file = format!("attachment; filename=\"coverage-{id}.{}\"", format.extension());
@@ -193,4 +196,4 @@ pub async fn export_coverage(
     Ok((headers, written.await?))
 }
 
-groundwave_http::schema_refs!(CoverageFormat);
+groundwave_http::schema_refs!(CoverageFormat, CoverageLayer);

@@ -369,8 +369,14 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
     assert_eq!(&tif[..4], b"II*\0");
     let text = String::from_utf8_lossy(&tif);
     assert!(
-        ["rx_power", "link_margin", "server", "ASSUMPTIONS"].iter().all(|band| text.contains(band))
+        ["rx_power", "link_margin", "link_probability", "server", "ASSUMPTIONS"]
+            .iter()
+            .all(|band| text.contains(band))
     );
+    let of_probability = file("png&layer=probability");
+    assert_eq!((of_probability.status.as_u16(), of_probability.media()), (200, "image/png"));
+    assert_ne!(of_probability.body, png.body);
+    assert_eq!(file("png&layer=colour").status.as_u16(), 400);
     let kmz = file("kmz").body;
     assert_eq!(&kmz[..2], b"PK");
     assert_eq!(file("jpg").status.as_u16(), 400);

@@ -8,7 +8,7 @@ use groundwave_raster::kmz::{Overlay, write_kmz};
 use groundwave_raster::picture::{Style, coloured};
 use groundwave_raster::{Grid, GridGeometry, RasterError, Resampling, Site};
 
-use super::super::wire::coverage::CoverageFormat;
+use super::super::wire::coverage::{CoverageFormat, CoverageLayer};
 use super::job::Job;
 
 /// Link margins of the ends of the palette, dB.
@@ -42,15 +42,20 @@ impl CoverageFormat {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn export(job: &Job, sites: &[Site], format: CoverageFormat) -> Result<Vec<u8>, RasterError> {
+pub fn export(
+    job: &Job,
+    sites: &[Site],
+    format: CoverageFormat,
+    layer: CoverageLayer,
+) -> Result<Vec<u8>, RasterError> {
     let description = format!("Assumed: {}", job.assumptions());
     match format {
         CoverageFormat::Png => {
-            let picture = coloured(&margins(job)?, &style());
+            let picture = coloured(&values(job, layer)?, &style(layer));
             Ok(picture.to_png_about(&description)?)
         }
         CoverageFormat::Kmz => {
-            let (layer, style) = (margins(job)?, style());
+            let (layer, style) = (values(job, layer)?, style(layer));
             let overlay = Overlay {
                 title: "Coverage",
                 description: &description,
@@ -65,8 +70,13 @@ pub fn export(job: &Job, sites: &[Site], format: CoverageFormat) -> Result<Vec<u
     }
 }
 
-fn style() -> Style {
-    Style::ramp("Link margin", "dB", MARGIN_DB, Some(STEP_DB))
+fn style(layer: CoverageLayer) -> Style {
+    match layer {
+        CoverageLayer::Margin => Style::ramp("Link margin", "dB", MARGIN_DB, Some(STEP_DB)),
+        CoverageLayer::Probability => {
+            Style::ramp("Probability that the link works", "%", [0.0, 100.0], Some(10.0))
+        }
+    }
 }
 
 /// Octets of a file that `write` makes.
@@ -107,27 +117,33 @@ fn finite(value: f64) -> f32 {
     }
 }
 
-/// Received power, dBm, link margin, dB, and server of each cell; NaN without.
-fn cells(job: &Job) -> Vec<[f32; 3]> {
+/// Received power, dBm, link margin, dB, probability that the link works, percent, and server of each cell; NaN
+/// without.
+fn cells(job: &Job) -> Vec<[f32; 4]> {
     let sensitivity_dbm = job.sensitivity_dbm();
-    let cell = |(power, server): (Option<f64>, u8)| {
+    let cell = |(power, percent, server): (Option<f64>, u8, u8)| {
         let power_dbm = power.unwrap_or(f64::NAN);
         let margin_db = power_dbm - sensitivity_dbm[usize::from(server)].unwrap_or(f64::NAN);
-        let server = match power_dbm.is_finite() {
-            true => f32::from(server),
-            false => f32::NAN,
-        };
-        [finite(power_dbm), finite(margin_db), server]
+        let of_known = |value: f32| if power_dbm.is_finite() { value } else { f32::NAN };
+        [
+            finite(power_dbm),
+            finite(margin_db),
+            of_known(f32::from(percent)),
+            of_known(f32::from(server)),
+        ]
     };
-    job.powers().into_iter().map(cell).collect()
+    job.levels().into_iter().map(cell).collect()
 }
 
-fn margins(job: &Job) -> Result<Grid, RasterError> {
-    let margins = cells(job).into_iter().map(|[_, margin_db, _]| margin_db);
-    Grid::new(geometry(job), margins.collect())
+fn values(job: &Job, layer: CoverageLayer) -> Result<Grid, RasterError> {
+    let band = match layer {
+        CoverageLayer::Margin => 1,
+        CoverageLayer::Probability => 2,
+    };
+    Grid::new(geometry(job), cells(job).into_iter().map(|cell| cell[band]).collect())
 }
 
-/// Writes received power, margin and, with several transmitting nodes, the server as bands.
+/// Writes received power, margin, probability and, with several transmitting nodes, the server as bands.
 fn raster(job: &Job, sites: &[Site], path: &Path) -> Result<(), RasterError> {
     let band = |(name, unit, resampling): (&str, &str, Resampling)| Band {
         name: name.to_owned(),
@@ -137,11 +153,12 @@ fn raster(job: &Job, sites: &[Site], path: &Path) -> Result<(), RasterError> {
     let bands = [
         ("rx_power", "dBm", Resampling::Mean),
         ("link_margin", "dB", Resampling::Mean),
+        ("link_probability", "%", Resampling::Mean),
         ("server", "", Resampling::Mode),
     ];
     let count = match job.asked.sources.len() {
-        1 => 2,
-        _ => 3,
+        1 => 3,
+        _ => 4,
     };
     let mut layout = CogLayout::single(Samples::F32, "", "", Resampling::Mean);
     layout.bands = bands.into_iter().take(count).map(band).collect();

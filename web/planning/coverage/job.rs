@@ -378,11 +378,16 @@ impl Job {
         assumptions.between(stations).with_clutter(self.has_cover)
     }
 
-    /// Received power of each cell that is known so far, dBm, `None` without data; and its server.
+    /// Received power of each cell that is known so far, dBm, `None` without data; probability that its link
+    /// works, percent; and its server.
     #[must_use]
-    pub fn powers(&self) -> Vec<(Option<f64>, u8)> {
+    pub fn levels(&self) -> Vec<(Option<f64>, u8, u8)> {
         let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
-        cells.iter().map(StoredCell::power).collect()
+        let level = |cell: &StoredCell| {
+            let (power_dbm, server) = cell.power();
+            (power_dbm, cell.link_percent, server)
+        };
+        cells.iter().map(level).collect()
     }
 
     /// A square of `TILE_SIDE` by `TILE_SIDE` cells, or what is left of one at the edge, whose rows

@@ -250,16 +250,31 @@ pub struct CellTile {
 pub enum CoverageFormat {
     /// Picture of the cells, one pixel each.
     Png,
-    /// Cloud-optimized GeoTIFF: received power, dBm, and the server where there are several.
+    /// Cloud-optimized GeoTIFF: received power, dBm, link margin, dB, probability that the link works,
+    /// percent, and the server where there are several.
     Tif,
     /// Overlay for globes.
     Kmz,
 }
 
-/// Format.
+/// Layer of a picture of a coverage; a GeoTIFF has all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CoverageLayer {
+    /// Link margin, dB.
+    #[default]
+    Margin,
+    /// Probability that the link works, percent.
+    Probability,
+}
+
+/// Format and layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoverageFormatQuery {
     /// Format.
     pub format: CoverageFormat,
+    /// Layer of `png` and `kmz`.
+    #[serde(default)]
+    pub layer: CoverageLayer,
 }
