@@ -132,6 +132,7 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
                 method: webhook.method,
                 headers: headers.collect(),
                 authorization: webhook.authorization.clone(),
+                signing_key: webhook.signing_key.clone(),
                 body: body.map_or_else(|| context.clone(), |body| fill_value(body, context)),
                 timeout_s: webhook.timeout_s,
             };

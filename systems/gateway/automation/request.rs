@@ -24,6 +24,9 @@ pub enum DeliveryRequest {
         headers: BTreeMap<String, String>,
         /// Sealed value of the header `Authorization`.
         authorization: Option<String>,
+        /// Sealed key of the signature.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signing_key: Option<String>,
         /// JSON body.
         body: Value,
         /// Time for an attempt, s.
@@ -90,13 +93,16 @@ impl DeliveryRequest {
     #[must_use]
     pub fn shown(&self) -> Value {
         let mut display = serde_json::to_value(self).unwrap_or_default();
-        if let Self::Webhook { url, headers, authorization, .. } = self {
+        if let Self::Webhook { url, headers, authorization, signing_key, .. } = self {
             display["url"] = shown_url(url).into();
             for name in headers.keys().filter(|name| is_secret_header(name)) {
                 display["headers"][name] = SECRET_SHOWN.into();
             }
             if authorization.is_some() {
                 display["authorization"] = SECRET_SHOWN.into();
+            }
+            if signing_key.is_some() {
+                display["signing_key"] = SECRET_SHOWN.into();
             }
         }
         display
@@ -114,7 +120,7 @@ mod tests {
         let request: DeliveryRequest = serde_json::from_value(json!({
             "kind": "webhook", "url": "https://hooks.test/T0/token?key=1", "method": "POST",
             "headers": {"X-Api-Key": "hush", "Content-Type": "text/plain"},
-            "authorization": "sealed:x", "body": {"a": 1}, "timeout_s": 5,
+            "authorization": "sealed:x", "signing_key": "sealed:y", "body": {"a": 1}, "timeout_s": 5,
         }))
         .unwrap();
         let masked = request.shown();
@@ -124,5 +130,6 @@ mod tests {
             (&masked["authorization"], &masked["body"]),
             (&json!("(set)"), &json!({"a": 1}))
         );
+        assert_eq!(masked["signing_key"], "(set)");
     }
 }

@@ -222,10 +222,13 @@ fn a_secret_is_sent_and_not_shown_again() {
     let receiver = Receiver::new();
     let mut flow = webhook("hook", receiver.address);
     flow["steps"][1]["params"]["authorization"] = "Bearer hush".into();
+    flow["steps"][1]["params"]["signing_key"] = "whsec_hush".into();
     let path = create(&bench, &operator, &flow);
     let definition = bench.get(&operator, &path).is(200);
-    assert_eq!(definition["steps"][1]["params"]["authorization"], "(set)");
-    flow["steps"][1]["params"]["authorization"] = "(set)".into();
+    for secret in ["authorization", "signing_key"] {
+        assert_eq!(definition["steps"][1]["params"][secret], "(set)");
+        flow["steps"][1]["params"][secret] = "(set)".into();
+    }
     bench.call(&operator, "PUT", &path, &flow).is(200);
     let execution = trigger(&bench, &operator, &path);
     until(&bench, "the webhook", || receiver.counts().len() == 1);

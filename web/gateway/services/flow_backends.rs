@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use groundwave_engine::Id;
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::automation::{
     AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
@@ -23,6 +24,7 @@ use super::external::call::{EndpointAnswer, call_endpoint};
 use super::flow_secrets::{opened_header, opened_url};
 use super::node_commands;
 use super::vault::Vault;
+use super::webhook_signature;
 use super::world::World;
 
 /// Time for a request to the impairment daemon or the planning server.
@@ -250,8 +252,15 @@ async fn local(
 
 /// Request of a webhook: all but its sealed parts are in it.
 async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> AttemptOutcome {
-    let DeliveryRequest::Webhook { url, method, headers, authorization, body, timeout_s } =
-        &deliver.request
+    let DeliveryRequest::Webhook {
+        url,
+        method,
+        headers,
+        authorization,
+        signing_key,
+        body,
+        timeout_s,
+    } = &deliver.request
     else {
         return failed("no webhook", false);
     };
@@ -279,6 +288,13 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
         if !headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
             fields.push((Ok(CONTENT_TYPE), "application/json".to_owned()));
         }
+    }
+    if let Some(sealed) = signing_key {
+        let Ok(key) = opened_header(sealed, vault) else { return failed(foreign, false) };
+        let sent_s = wall_ns() / 1_000_000_000;
+        let id = deliver.delivery.to_string();
+        let signed = webhook_signature::headers(&key, &id, sent_s, &request.body);
+        fields.extend(signed.map(|(name, value)| (Ok(name), value)));
     }
     for (name, value) in fields {
         let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) else {

@@ -1,6 +1,6 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
 //!
-//! Those of a webhook are its header `Authorization`, the path of its URL, and its other headers.
+//! Those of a webhook are its header `Authorization`, the key of its signature, the path of its URL, and its other headers.
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
@@ -16,6 +16,7 @@ use super::vault::Vault;
 
 /// Parameters of `webhook_out` that are secrets.
 const AUTHORIZATION: &str = "authorization";
+const SIGNING_KEY: &str = "signing_key";
 const URL: &str = "url";
 const HEADERS: &str = "headers";
 /// Kind of a step with secrets.
@@ -64,13 +65,14 @@ enum Secret {
     Url,
     Header(String),
     Authorization,
+    SigningKey,
 }
 
 impl Secret {
     fn all(params: &Params) -> Vec<Self> {
         let headers = params.get(HEADERS).and_then(Value::as_object);
         let names = headers.into_iter().flat_map(Map::keys).filter(|name| is_secret_header(name));
-        [Self::Url, Self::Authorization]
+        [Self::Url, Self::Authorization, Self::SigningKey]
             .into_iter()
             .chain(names.map(|name| Self::Header(name.clone())))
             .filter(|secret| secret.text(params).is_some())
@@ -81,6 +83,7 @@ impl Secret {
         match self {
             Self::Url => params.get(URL),
             Self::Authorization => params.get(AUTHORIZATION),
+            Self::SigningKey => params.get(SIGNING_KEY),
             Self::Header(name) => params.get(HEADERS)?.get(name),
         }
     }
@@ -92,7 +95,7 @@ impl Secret {
         match self {
             Self::Url => Some(url_parts(text).1).filter(|path| !["", "/"].contains(path)),
             Self::Header(_) => Some(text).filter(|text| !text.contains("{{")),
-            Self::Authorization => Some(text),
+            Self::Authorization | Self::SigningKey => Some(text),
         }
     }
 
@@ -100,6 +103,7 @@ impl Secret {
         let slot = match self {
             Self::Url => params.get_mut(URL),
             Self::Authorization => params.get_mut(AUTHORIZATION),
+            Self::SigningKey => params.get_mut(SIGNING_KEY),
             Self::Header(name) => params.get_mut(HEADERS).and_then(|all| all.get_mut(name)),
         };
         let Some(Value::String(value)) = slot else { return };
@@ -129,6 +133,7 @@ impl Secret {
         match self {
             Self::Url => format!("/{URL}"),
             Self::Authorization => format!("/{AUTHORIZATION}"),
+            Self::SigningKey => format!("/{SIGNING_KEY}"),
             Self::Header(name) => format!("/{HEADERS}/{name}"),
         }
     }
@@ -298,7 +303,7 @@ mod tests {
         let headers = json!({
             "X-Api-Key": secret, "X-Node": "{{/trigger/node_id}}", "Content-Type": "text/plain",
         });
-        json!({ "url": url, "authorization": secret, "headers": headers })
+        json!({ "url": url, "authorization": secret, "signing_key": secret, "headers": headers })
     }
 
     #[test]

@@ -42,4 +42,5 @@ pub mod tokens;
 pub mod topology;
 pub mod tunnel;
 pub mod vault;
+mod webhook_signature;
 pub mod world;

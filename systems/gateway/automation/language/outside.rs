@@ -160,6 +160,11 @@ pub struct WebhookOut {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(length(chars, min = 1, max = 4096))]
     pub authorization: Option<String>,
+    /// Key of the signature in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard
+    /// Webhooks 1.0.0, HMAC-SHA-256): `whsec_` and base64, or any text. Sealed, and not shown again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(length(chars, min = 1, max = 4096))]
+    pub signing_key: Option<String>,
     /// JSON body; default the context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(skip)]
