@@ -11,6 +11,7 @@ use super::atomic::PartFile;
 pub use super::contour::{Line, Polygon, Ring, contour_lines, contours};
 use super::error::RasterError;
 use super::grid::Grid;
+use super::picture::{ALL_SHOWN, Style, hex};
 use super::site::Site;
 
 /// Outlines of a layer to write.
@@ -24,7 +25,12 @@ pub struct Levels<'a> {
     pub levels: &'a [f64],
     /// The one of them from which a cell counts as covered: its feature has `covered`: true.
     pub covered: Option<f64>,
+    /// Colours of the levels, for programs that draw GeoJSON as it says (simplestyle 1.1.0).
+    pub style: Option<&'a Style>,
 }
+
+/// Opacity of areas in programs that draw GeoJSON as it says: a level lies over those below it.
+const FILL_OPACITY: f64 = 0.35;
 
 impl Levels<'_> {
     /// Refuses levels that no text of JSON stands for.
@@ -46,6 +52,17 @@ impl Levels<'_> {
         properties.insert("unit".into(), self.unit.into());
         if self.covered == Some(level) {
             properties.insert("covered".into(), true.into());
+        }
+        if let Some(style) = self.style {
+            let all = Style { visible: ALL_SHOWN, ..style.clone() };
+            let colour = all.colour(level as f32).map(hex);
+            let title = format!("\u{2265} {level} {}", self.unit);
+            properties.insert("title".into(), title.into());
+            properties.insert("stroke".into(), colour.clone().into());
+            if key == "at_least" {
+                properties.insert("fill".into(), colour.into());
+                properties.insert("fill-opacity".into(), FILL_OPACITY.into());
+            }
         }
         properties
     }
@@ -109,6 +126,7 @@ pub fn write_sites(path: &Path, sites: &[Site]) -> Result<(), RasterError> {
         let mut properties = site.properties.clone();
         properties.insert("name".into(), site.name.as_str().into());
         properties.insert("label".into(), site.label().into());
+        properties.insert("title".into(), site.label().into());
         feature(properties, "Point", |text| {
             push_position(text, [site.lon_deg, site.lat_deg]);
         })
@@ -207,11 +225,13 @@ mod tests {
     fn contours_are_valid_geojson() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("margin.geojson");
+        let style = Style::ramp("Link margin", "dB", [0.0, 10.0], Some(5.0));
         let levels = Levels {
             layer: "link_margin",
             unit: "dB",
             levels: &[2.0, 5.0, 50.0],
             covered: Some(5.0),
+            style: Some(&style),
         };
         write_contours(&path, &cone(), &levels).unwrap();
         let first = fs::read(&path).unwrap();
@@ -221,6 +241,9 @@ mod tests {
         assert_eq!(features.len(), 3);
         assert_eq!(features[1]["properties"]["at_least"], 5.0);
         assert_eq!(features[1]["properties"]["unit"], "dB");
+        let colour = hex(style.colour(5.0).unwrap());
+        assert_eq!(features[1]["properties"]["fill"], colour);
+        assert_eq!(features[1]["properties"]["title"], "≥ 5 dB");
         let covered: Vec<bool> =
             features.iter().map(|one| one["properties"]["covered"] == true).collect();
         assert_eq!(covered, [false, true, false]);
@@ -242,8 +265,13 @@ mod tests {
     fn lines_are_valid_geojson_of_the_level_itself() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lines.geojson");
-        let levels =
-            Levels { layer: "link_margin", unit: "dB", levels: &[-3.0, 5.0], covered: None };
+        let levels = Levels {
+            layer: "link_margin",
+            unit: "dB",
+            levels: &[-3.0, 5.0],
+            covered: None,
+            style: None,
+        };
         write_lines(&path, &cone(), &levels).unwrap();
         let json: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let features = json["features"].as_array().unwrap();

@@ -148,7 +148,7 @@ fn placemark(site: &Site) -> String {
 }
 
 /// Text of XML; what XML 1.0 cannot hold becomes U+FFFD.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

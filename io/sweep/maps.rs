@@ -12,11 +12,11 @@ use groundwave_raster::geojson::{
 };
 use groundwave_raster::kmz::{Overlay, write_kmz_of};
 use groundwave_raster::picture::{
-    LitTerrain, Map, Relief, Scale, Spread, Style, Threshold, WorldFile, coloured, write_encoded,
-    write_png,
+    LitTerrain, Map, Relief, Scale, Spread, Style, Threshold, WorldFile, coloured, qgis_style,
+    write_encoded, write_png,
 };
 use groundwave_raster::scene::{Bitmap, PictureError};
-use groundwave_raster::{Grid, GridGeometry, RasterError, Site};
+use groundwave_raster::{Grid, GridGeometry, RasterError, Site, write_whole};
 use groundwave_scenario::MapLayer;
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ use super::map_styles::{is_strength, map_of, shown, style};
 use super::overview::map_level;
 use super::plan::Plan;
 use super::product::{Job, Product, Wanted, product};
-use super::rasters::SiteMargin;
+use super::rasters::{SiteMargin, raster_of};
 use super::work::SweepError;
 
 /// Longer side of a map's frame, px.
@@ -267,7 +267,12 @@ impl<'a> Drawing<'a> {
     fn map(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
         let file = format!("{}.png", sheet.stem);
         let drawn = self.with_map(sheet, |map| map.draw(MAP_SIDE_PX))?;
-        product(&file, write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world))
+        product(&file, write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world))?;
+        // Of the raster, by its name.
+        let (stem, _) = raster_of(sheet.layer);
+        let file = format!("{stem}.qml");
+        let document = qgis_style(&sheet.style);
+        product(&file, write_whole(&self.folder.join(&file), document.as_bytes()))
     }
 
     fn panel(self, sheet: &Sheeted<'_>) -> Result<Bitmap, SweepError> {
@@ -362,8 +367,9 @@ impl<'a> Drawing<'a> {
         if levels.is_empty() {
             return Ok(());
         }
-        let unit = style(self.plan, layer, grid, &[]).unit;
-        let levels = Levels { layer: stem, unit: &unit, levels, covered: None };
+        let style = self.style(layer, grid);
+        let unit = &style.unit;
+        let levels = Levels { layer: stem, unit, levels, covered: None, style: Some(&style) };
         self.write_levels(grid, &levels, &format!("{stem}_"))
     }
 
@@ -388,7 +394,14 @@ impl<'a> Drawing<'a> {
         at_least.sort_by(f64::total_cmp);
         at_least.dedup();
         let covered = Some(self.plan.margin_db);
-        let levels = Levels { layer: "link_margin", unit: "dB", levels: &at_least, covered };
+        let style = self.style(Layer::Margin, grid);
+        let levels = Levels {
+            layer: "link_margin",
+            unit: "dB",
+            levels: &at_least,
+            covered,
+            style: Some(&style),
+        };
         self.write_levels(grid, &levels, "")?;
         let path = self.folder.join("sites.geojson");
         product("sites.geojson", write_sites(&path, self.marks))

@@ -328,6 +328,7 @@ fn products_are_chosen_by_name_and_others_are_refused() {
         "rx_power.pgw",
         "rx_power.png",
         "rx_power.prj",
+        "rx_power_dbm.qml",
         "rx_power_dbm.tif",
         "summary.json",
     ];

@@ -117,7 +117,7 @@ impl Style {
     }
 
     /// A value in the unit of the legend.
-    fn number(&self, value: f64) -> String {
+    pub(super) fn number(&self, value: f64) -> String {
         let value = value / self.unit_size;
         // Rates have four digits, levels those of the input.
         let digits = if self.unit_size == 1.0 { 6 } else { 4 };
