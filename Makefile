@@ -122,6 +122,12 @@ programs: setup-build
 		--package groundwave_agent --package groundwave_impaird
 	@ls -l $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-agent $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-impaird
 
+# The book in out/book: pages of docs/, the scenario format, the help of all commands; searched, links checked.
+.PHONY: docs
+docs: setup-build
+	cargo build
+	@sh scripts/book.sh $(CARGO_TARGET_DIR)/debug/groundwave
+
 # Release files in out/dist: archive, Debian packages, image for containers, bill of materials, digests. The same
 # sources give the same digests.
 .PHONY: dist

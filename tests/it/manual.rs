@@ -317,6 +317,54 @@ fn the_scenario_page() {
 
 #[needs(namespaces, terrain, jq)]
 #[test]
+fn the_tutorials() {
+    let tutorials = ["mesh", "lora", "emulate", "what-if"].map(|name| format!("tutorial-{name}"));
+    for page in tutorials.iter().map(String::as_str).chain(["first-map", "models"]) {
+        let text = std::fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap();
+        let lines = lines_of_markdown(&text);
+        if !lines.is_empty() {
+            run(page, &lines);
+        }
+    }
+}
+
+/// Relative targets of the links of a Markdown file, without headings.
+fn targets(text: &str) -> Vec<&str> {
+    let ends = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+    let relative = ends.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    relative.map(|target| target.split_once('#').map_or(target, |(path, _)| path)).collect()
+}
+
+#[test]
+fn links_of_documents_lead_to_files() {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> =
+        docs.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    let names = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "benches/README.md"];
+    let others = ["scenarios/README.md", "examples/README.md"];
+    pages.extend(names.iter().chain(&others).map(|name| root().join(name)));
+    // Pages that the book takes from elsewhere, or that the program writes.
+    let of_book = ["commands.md", "scenarios.md", "examples.md", "architecture.md"];
+    let mut count = 0;
+    for page in &pages {
+        let text = std::fs::read_to_string(page).unwrap();
+        for target in targets(&text) {
+            let there = page.parent().unwrap().join(target).exists();
+            assert!(there || of_book.contains(&target), "{}: {target}", page.display());
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count}");
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    for page in &pages {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        let is_listed = summary.contains(&format!("({name})")) || name == "SUMMARY.md";
+        assert!(is_listed || !page.starts_with(root().join("docs")), "{name} is not in the book");
+    }
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
 fn the_examples_of_help() {
     let mut lines = Vec::new();
     let mut command = groundwave::cli::command();
