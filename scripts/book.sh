@@ -26,6 +26,7 @@ cp -r "$root/docs/maps" "$root/docs/web" "$source/src/"
 cp "$root/scenarios/README.md" "$source/src/scenarios.md"
 cp "$root/examples/README.md" "$source/src/examples.md"
 cp "$root/ARCHITECTURE.md" "$source/src/architecture.md"
+cp "$root/scenarios/schema.json" "$source/src/"
 "$program" man "$source/src" --markdown > /dev/null
 
 # Links of the folders to those of the book; files that are not part of it lose theirs.

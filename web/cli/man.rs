@@ -14,6 +14,9 @@ Examples:
   groundwave man out/man
   groundwave man out/man --markdown";
 
+/// Columns of help on a page.
+const PAGE_COLUMNS: usize = 80;
+
 /// Page of all commands.
 const MARKDOWN: &str = "commands.md";
 
@@ -56,7 +59,8 @@ impl Man {
 }
 
 /// The help of all commands that are shown, a section each.
-fn markdown(mut command: Command) -> String {
+fn markdown(command: Command) -> String {
+    let mut command = command.term_width(PAGE_COLUMNS);
     command.build();
     let mut page = "# Commands\n".to_owned();
     section(&mut page, &mut command, "groundwave");
