@@ -1,4 +1,4 @@
-//! Values that every crate may use: ids, refusals, seeds, ranges, decimal numbers, persistent maps, and the hook
+//! Values that every crate may use: ids, refusals, seeds, ranges, address ranges, decimal numbers, persistent maps, and the hook
 //! by which models compute in parallel. No world, no runtime, no files.
 //!
 //! The feature `bevy` makes ids components and seeds resources of `bevy_ecs`.
@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod bounds;
+mod cidr;
 pub mod decimal;
 mod id;
 #[cfg(feature = "bevy")]
@@ -16,6 +17,7 @@ pub mod persistent;
 mod refusal;
 mod rng;
 
+pub use cidr::Cidr;
 pub use id::{Id, Kind, NAME_BYTES_MAX};
 #[cfg(feature = "bevy")]
 pub use index::{Index, forget_departed};

@@ -3,7 +3,6 @@
 //! Onboarding assigns addresses of the network that this gateway serves; the firewall names networks
 //! and domains instead of addresses. Roles of nodes belong to the fleet.
 
-mod cidr;
 mod domain;
 mod interface;
 mod network;
@@ -12,7 +11,8 @@ mod tests;
 
 use groundwave_engine::{Builder, Phase};
 
-pub use cidr::Cidr;
+pub use groundwave_values::Cidr;
+
 pub use domain::{DomainKind, UnderlayDomain};
 pub(crate) use domain::{IFNAME, is_ifname};
 pub use interface::{InterfaceKind, InterfaceSettings};
