@@ -7,7 +7,8 @@ set -eu
 
 into=${1:-.data/kernel}
 # SET:MODULE,...
-sets="network:veth,sch_tbf,sch_prio,sch_htb,cls_flower netem:sch_netem
+sets="network:veth,sch_tbf,sch_prio,sch_htb,sch_ingress,cls_flower netem:sch_netem
+ingress:ifb,act_mirred,cls_matchall
 mesh:crc32c_generic,batman-adv radio:wireguard,mac80211_hwsim
 sensor:i2c-dev,i2c-stub bridge:i2c-dev,uhid,hid-mcp2221 camera:vivid"
 [ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$sets" ] && exit 0
@@ -29,7 +30,7 @@ dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb | tar -x -C "$work/tree" --wil
     './boot/vmlinuz-*' './lib/modules/*/modules.*' './lib/modules/*/kernel/net/*' \
     './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/arch/*' \
     './lib/modules/*/kernel/fs/9p/*' './lib/modules/*/kernel/fs/fscache/*' './lib/modules/*/kernel/fs/netfs/*' \
-    './lib/modules/*/kernel/drivers/net/veth.ko' './lib/modules/*/kernel/drivers/net/wireguard/*' './lib/modules/*/kernel/drivers/net/wireless/*hwsim*' \
+    './lib/modules/*/kernel/drivers/net/veth.ko' './lib/modules/*/kernel/drivers/net/ifb.ko' './lib/modules/*/kernel/drivers/net/wireguard/*' './lib/modules/*/kernel/drivers/net/wireless/*hwsim*' \
     './lib/modules/*/kernel/drivers/virtio/*' './lib/modules/*/kernel/drivers/hid/*' './lib/modules/*/kernel/drivers/i2c/*' \
     './lib/modules/*/kernel/drivers/iio/*' './lib/modules/*/kernel/drivers/media/*' './lib/modules/*/kernel/drivers/video/*'
 version=$(ls "$work/tree/lib/modules")

@@ -10,7 +10,7 @@ use groundwave_netlink::route::RouteRequest;
 use groundwave_netlink::{NetlinkError, NetlinkRequest, NetlinkSocket};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use super::{KernelError, Request};
+use super::{FilterRequest, KernelError, Request};
 
 /// A request that a batch can carry.
 pub trait Message: NetlinkRequest {
@@ -23,6 +23,17 @@ impl Message for Request {
         match refusal {
             NetlinkError::Refused { errno, message } => KernelError::refused(self, errno, message),
             other => KernelError::netlink(format!("set {} {}", self.kind, self.handle), other),
+        }
+    }
+}
+
+impl Message for FilterRequest {
+    fn refused(&self, refusal: NetlinkError) -> KernelError {
+        match refusal {
+            NetlinkError::Refused { errno, message } => {
+                KernelError::filter_refused(self, errno, message)
+            }
+            other => KernelError::netlink(self.text(), other),
         }
     }
 }

@@ -8,6 +8,7 @@ use groundwave_impair::{
 };
 
 mod impairments;
+mod rules;
 
 pub use impairments::{draw, examples};
 
@@ -44,6 +45,7 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
     foreign_root_survives(&mut shaper, &mut other, interface).await;
     foreign_change_is_reported(&mut shaper, &mut other, interface).await;
     failure_is_rolled_back(&mut shaper, &mut other, interface).await;
+    rules::conform(&mut shaper, &mut other, interface).await;
     let bare = shaper.clear(interface).await.unwrap();
     assert_eq!(bare, Reading::default());
     assert_eq!(other_root(&mut other, interface).await, None, "nothing is left");
@@ -52,9 +54,20 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
 /// Support of `impairment` by the kernel under `shaper`.
 #[must_use]
 pub fn possible<K: Kernel>(shaper: &Shaper<K>, impairment: &Impairment) -> bool {
-    let bare =
-        Impairment { rate: impairment.rate, queue: impairment.queue, ..Impairment::default() };
+    let bare = Impairment {
+        rate: impairment.rate,
+        queue: impairment.queue,
+        rules: impairment.rules.clone(),
+        ..Impairment::default()
+    };
     let capabilities = shaper.capabilities();
+    let rules = impairment.rules.iter().flat_map(|rules| &rules.0);
+    let mut of_rules = rules.filter_map(|rule| rule.impairment.as_ref());
+    if impairment.rules.is_some() && !capabilities.rules
+        || !of_rules.all(|own| possible(shaper, own))
+    {
+        return false;
+    }
     (capabilities.netem || *impairment == bare) && (capabilities.tbf || impairment.rate.is_none())
 }
 
@@ -96,6 +109,10 @@ pub fn canonical(impairment: &Impairment) -> Impairment {
     }
     if let Some(rate) = &mut canonical.rate {
         rate.bps = (rate.bps / 8 + u64::from(rate.bps % 8 >= 4)) * 8;
+    }
+    let rules = canonical.rules.iter_mut().flat_map(|rules| &mut rules.0);
+    for rule in rules {
+        rule.impairment = rule.impairment.as_ref().map(self::canonical);
     }
     canonical
 }

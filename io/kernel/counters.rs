@@ -2,18 +2,60 @@
 //!
 //! Most kernel counters have 32 bits and wrap, and all restart with a new discipline.
 
+use std::collections::BTreeMap;
+
 use groundwave_impair::LinkStats;
 
 use super::query::InterfaceQdiscs;
 use super::{Counters, Qdisc};
 
-/// Counters of one interface since the first reading.
+/// Counters of the stack at one place since the first reading.
 #[derive(Debug, Default)]
 pub struct CounterTotals {
     last: Option<CounterSnapshot>,
     total: LinkStats,
     /// Packets that waited in removed disciplines, to be counted with the next reading.
     discarded: u64,
+}
+
+/// Counters of one interface in all its bands.
+#[derive(Debug, Default)]
+pub struct InterfaceTotals {
+    main: CounterTotals,
+    bands: BTreeMap<u16, CounterTotals>,
+}
+
+impl InterfaceTotals {
+    /// Adds the increments since the last reading and returns the sums.
+    pub fn add(&mut self, current: &InterfaceQdiscs) -> LinkStats {
+        let mut sum = self.main.add(current);
+        let bands = current.bands.as_ref().map(|bands| &bands.bands);
+        for number in bands.iter().flat_map(|bands| bands.keys()) {
+            self.bands.entry(*number).or_default();
+        }
+        for (number, totals) in &mut self.bands {
+            let placed = bands.and_then(|bands| bands.get(number));
+            let ours = placed.map(|placed| placed.ours.clone()).unwrap_or_default();
+            let own = totals.add(&InterfaceQdiscs { ours, ..InterfaceQdiscs::default() });
+            sum.packets_total += own.packets_total;
+            sum.bytes_total += own.bytes_total;
+            sum.drops_total += own.drops_total;
+            sum.impairment_drops_total += own.impairment_drops_total;
+            sum.rate_drops_total += own.rate_drops_total;
+            sum.queue_drops_total += own.queue_drops_total;
+            sum.overlimits_total += own.overlimits_total;
+            sum.reordered_total += own.reordered_total;
+            sum.backlog_packets += own.backlog_packets;
+            sum.backlog_bytes += own.backlog_bytes;
+        }
+        sum
+    }
+
+    /// Counts packets that wait in a discipline which is removed before the next reading as dropped by
+    /// a queue.
+    pub fn discard(&mut self, packets: u64) {
+        self.main.discard(packets);
+    }
 }
 
 /// One reading: counters of each own discipline.

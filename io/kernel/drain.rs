@@ -8,12 +8,14 @@ use std::time::Duration;
 use groundwave_impair::Impairment;
 use tokio::time::{Instant, sleep};
 
+use super::bands;
+use super::bands::all_steps;
 use super::netem::Netem;
 use super::query::{InterfaceQdiscs, query};
-use super::stack::{NETEM, Stack, impairment_from_stack};
-use super::steps::{Target, steps};
+use super::stack::{Stack, impairment_from_stack};
+use super::steps::Target;
 use super::tbf::Tbf;
-use super::{Kernel, KernelError, Verb};
+use super::{Handle, Kernel, KernelError, Verb};
 
 /// Maximum time that a change waits for a delay line to empty. Frames with more than that ahead of them are
 /// dropped, and the reply has their number.
@@ -39,14 +41,20 @@ pub(super) async fn drain<K: Kernel>(
     before: InterfaceQdiscs,
     target: &Target,
 ) -> Result<InterfaceQdiscs, KernelError> {
-    let requests = steps(before.link.index, &before.stack, target);
-    let is_deleted =
-        |request: &super::Request| request.verb == Verb::Delete && request.handle == NETEM;
+    let requests = all_steps(&before, target).disciplines;
+    let lines: Vec<_> = stacks(&before).filter(|stack| stack.netem.is_some()).cloned().collect();
+    let is_deleted = |request: &super::Request| match request.verb {
+        Verb::Delete => lines.iter().any(|stack| request.handle == stack.layout.netem()),
+        // Of the root, with all below it.
+        Verb::Replace => request.parent == Handle::ROOT && !lines.is_empty(),
+        Verb::Create | Verb::Change => false,
+    } || request.verb == Verb::Delete && request.handle == bands::ROOT;
     if !is_waiting(&before) || !requests.iter().any(is_deleted) {
         return Ok(before);
     }
-    let delay = longest_delay(&impairment_from_stack(&before.stack, None));
-    for request in steps(before.link.index, &before.stack, &opened(&before)) {
+    let delays = lines.iter().map(|stack| longest_delay(&impairment_from_stack(stack, None)));
+    let delay = delays.max().unwrap_or_default();
+    for request in all_steps(&before, &opened(&before)).disciplines {
         kernel.send(&request).await?;
     }
     let end = Instant::now() + delay.min(DRAIN_MAX);
@@ -60,7 +68,13 @@ pub(super) async fn drain<K: Kernel>(
 }
 
 fn is_waiting(qdiscs: &InterfaceQdiscs) -> bool {
-    qdiscs.ours.iter().any(|qdisc| qdisc.counters.backlog_packets > 0)
+    qdiscs.places().flatten().any(|qdisc| qdisc.counters.backlog_packets > 0)
+}
+
+/// Own stacks of an interface.
+fn stacks(qdiscs: &InterfaceQdiscs) -> impl Iterator<Item = &Stack> {
+    let bands = qdiscs.bands.iter().flat_map(|bands| bands.bands.values());
+    std::iter::once(&qdiscs.stack).chain(bands.map(|placed| &placed.stack))
 }
 
 /// Time after which the frames in the line have left it.
@@ -74,14 +88,26 @@ fn longest_delay(impairment: &Impairment) -> Duration {
 
 /// The disciplines of an interface, changed in place to let everything pass.
 fn opened(before: &InterfaceQdiscs) -> Target {
-    let stack = &before.stack;
-    let limit = stack.netem.map_or(0, |netem| netem.limit);
-    let tbf = stack
-        .tbf
-        .map(|tbf| Tbf::new(OPEN_RATE, OPEN_RATE as u32 / 8, before.link.frame_bytes(), tbf.limit));
-    let netem = Some(Netem { limit, ..Netem::default() });
+    let frame_bytes = before.link.frame_bytes();
+    let mut target = Target::read_all(before);
+    let bands = target.bands.take().map(|mut bands| {
+        for band in bands.bands.values_mut() {
+            *band = open(band.clone(), frame_bytes);
+        }
+        bands
+    });
+    Target { bands, ..open(target, frame_bytes) }
+}
+
+/// A stack that lets everything pass.
+fn open(target: Target, frame_bytes: u32) -> Target {
+    let Target { stack, .. } = target;
+    let tbf =
+        stack.tbf.map(|tbf| Tbf::new(OPEN_RATE, OPEN_RATE as u32 / 8, frame_bytes, tbf.limit));
+    let netem = stack.netem.map(|netem| Netem { limit: netem.limit, ..Netem::default() });
     Target {
-        stack: Stack { netem, table: None, tbf, ..stack.clone() },
+        stack: Stack { netem, table: None, tbf, ..stack },
         burst: tbf.map_or(0, |_| OPEN_RATE as u32 / 8),
+        bands: None,
     }
 }

@@ -10,7 +10,9 @@ mod options;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, Request};
+use super::{
+    Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, Request,
+};
 use device::Device;
 use nix::libc::EPERM;
 use tokio::sync::Notify;
@@ -133,6 +135,13 @@ impl Fake {
         self.lock().devices.get(interface).map(Device::all).unwrap_or_default()
     }
 
+    /// All filters of a discipline, by their preference.
+    #[must_use]
+    pub fn filters_of(&self, interface: &str, parent: Handle) -> Vec<FilterMessage> {
+        let state = self.lock();
+        state.devices.get(interface).map(|device| device.filters(parent)).unwrap_or_default()
+    }
+
     /// The distribution of delays in force, which a kernel does not report.
     #[must_use]
     pub fn table(&self, interface: &str) -> Option<Vec<i16>> {
@@ -157,6 +166,16 @@ impl State {
 
     fn at(&mut self, index: u32) -> Option<&mut Device> {
         self.devices.values_mut().find(|device| device.link.index == index)
+    }
+
+    /// Error number of the change that is to fail, if it is the next one.
+    fn failure(&mut self) -> Option<i32> {
+        let (remainder, errno) = self.fails.take()?;
+        if remainder <= 1 {
+            return Some(errno);
+        }
+        self.fails = Some((remainder - 1, errno));
+        None
     }
 
     fn change(&mut self, request: &Request) -> Result<(), Refusal> {
@@ -206,15 +225,9 @@ impl Kernel for Fake {
         if state.denied {
             return Err(KernelError::refused(request, EPERM, None));
         }
-        if let Some((left, errno)) = state.fails.take() {
-            if left <= 1 {
-                return Err(KernelError::refused(
-                    request,
-                    errno,
-                    Some("simulated failure".to_owned()),
-                ));
-            }
-            state.fails = Some((left - 1, errno));
+        if let Some(errno) = state.failure() {
+            let message = Some("simulated failure".to_owned());
+            return Err(KernelError::refused(request, errno, message));
         }
         state.change(request).map_err(|(errno, message)| {
             KernelError::refused(
@@ -223,5 +236,35 @@ impl Kernel for Fake {
                 Some(message.to_owned()).filter(|message| !message.is_empty()),
             )
         })
+    }
+
+    async fn filters(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> Result<Vec<FilterMessage>, KernelError> {
+        let mut state = self.lock();
+        Ok(state.at(index).map(|device| device.filters(parent)).unwrap_or_default())
+    }
+
+    async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
+        let mut state = self.lock();
+        for request in requests {
+            let refused = |errno, message: &str| {
+                let message = Some(message.to_owned()).filter(|message| !message.is_empty());
+                KernelError::filter_refused(request, errno, message)
+            };
+            if state.denied {
+                return Err(refused(EPERM, ""));
+            }
+            if let Some(errno) = state.failure() {
+                return Err(refused(errno, "simulated failure"));
+            }
+            let lacks = state.lacks.contains(&request.kind);
+            let device = state.at(request.index).ok_or_else(|| refused(nix::libc::ENODEV, ""))?;
+            let changed = device.change_filter(request, lacks);
+            changed.map_err(|(errno, message)| refused(errno, message))?;
+        }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 //! connects a world with a shaper: it executes the effects of the world and reports their outcome
 //! as commands.
 
+pub mod bands;
 pub mod batch;
 #[doc(hidden)]
 pub mod conformance;
@@ -15,6 +16,7 @@ mod driver;
 mod error;
 mod fake;
 pub mod fifo;
+pub mod filter;
 mod limits;
 pub mod linux_tc;
 pub mod message;
@@ -24,6 +26,7 @@ mod probe;
 mod qdisc_params;
 mod query;
 mod reading;
+mod rules_reading;
 mod shaper;
 pub mod stack;
 mod steps;
@@ -39,6 +42,7 @@ pub use driver::{Driver, DriverHandle};
 pub use error::KernelError;
 pub use fake::Fake;
 pub use fifo::Fifo;
+pub use filter::{FilterMessage, FilterRequest};
 pub use linux_tc::LinuxTc;
 pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
 pub use netem::{Netem, Odds, UnsupportedNetemAttr};
@@ -84,6 +88,44 @@ pub trait Kernel: Send + 'static {
         index: u32,
         parent: Handle,
     ) -> impl Future<Output = Result<Option<Qdisc>, KernelError>> + Send;
+
+    /// The disciplines of interface `index` under each of `parents`, in one call where the backend
+    /// supports it.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    fn get_many(
+        &mut self,
+        index: u32,
+        parents: &[Handle],
+    ) -> impl Future<Output = Result<Vec<Option<Qdisc>>, KernelError>> + Send {
+        async move {
+            let mut qdiscs = Vec::with_capacity(parents.len());
+            for parent in parents {
+                qdiscs.push(self.get(index, *parent).await?);
+            }
+            Ok(qdiscs)
+        }
+    }
+
+    /// Filters of the discipline `parent` of interface `index`.
+    ///
+    /// # Errors
+    /// When the request fails.
+    fn filters(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> impl Future<Output = Result<Vec<FilterMessage>, KernelError>> + Send;
+
+    /// Executes requests about filters in order, up to the first that is refused.
+    ///
+    /// # Errors
+    /// The first refusal.
+    fn send_filters(
+        &mut self,
+        requests: &[FilterRequest],
+    ) -> impl Future<Output = Result<(), KernelError>> + Send;
 
     /// The interface with this name, and the disciplines under each of `parents`, in one call
     /// where the backend supports it.

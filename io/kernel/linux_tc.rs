@@ -11,11 +11,14 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
     EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME,
     IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC,
-    TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
+    RTM_GETTFILTER, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
 };
 
 use super::batch::Message as _;
-use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, ReadBack, Request};
+use super::{
+    Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, ReadBack,
+    Request,
+};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
@@ -111,6 +114,7 @@ impl Kernel for LinuxTc {
         let is_changed = |(name, index): &(&String, &u32)| {
             changes.overrun
                 || changes.disciplines.contains(*index)
+                || changes.filters.contains(*index)
                 || changes.removed.contains(*index)
                 || changes.present.get(*name).is_some_and(|now| now != *index)
         };
@@ -128,6 +132,40 @@ impl Kernel for LinuxTc {
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
         let [found] = self.qdiscs(index, [parent])?;
         Ok(found)
+    }
+
+    async fn get_many(
+        &mut self,
+        index: u32,
+        parents: &[Handle],
+    ) -> Result<Vec<Option<Qdisc>>, KernelError> {
+        self.add_qdisc_requests(index, parents);
+        let answers = self.call()?;
+        let answers = parents.iter().zip(answers);
+        answers.map(|(parent, answer)| read_answer(index, *parent, answer)).collect()
+    }
+
+    async fn filters(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> Result<Vec<FilterMessage>, KernelError> {
+        let mut body = Vec::with_capacity(TC_HEADER_BYTES);
+        append_words(&mut body, &[0, index, 0, parent.0, 0]);
+        let answers = self.socket.dump(&(RTM_GETTFILTER, 0, body.as_slice()));
+        let answers = answers
+            .map_err(|err| KernelError::netlink(format!("read the filters of {parent}"), err))?;
+        Ok(answers.iter().map(|body| FilterMessage::read(body)).collect::<Result<_, _>>()?)
+    }
+
+    async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
+        for request in requests {
+            self.socket.add(request);
+            if let Some(Err(refusal)) = self.call()?.pop() {
+                return Err(request.refused(refusal));
+            }
+        }
+        Ok(())
     }
 
     async fn link_and_qdiscs<const N: usize>(
@@ -199,19 +237,24 @@ fn read_qdiscs<const N: usize>(
 ) -> Result<[Option<Qdisc>; N], KernelError> {
     let mut qdiscs = [const { None }; N];
     for ((slot, parent), answer) in qdiscs.iter_mut().zip(parents).zip(answers) {
-        let found = match answer {
-            // No such parent, or one without classes: another program has the handle.
-            Err(NetlinkError::Refused { errno: ENOENT | EINVAL | EOPNOTSUPP, .. }) => None,
-            Err(err) => {
-                let what = format!("read the discipline under {parent}");
-                return Err(lookup_error(&what, &format!("number {index}"), err));
-            }
-            Ok(found) => found.map(|body| read_qdisc(&body)).transpose()?,
-        };
-        // A discipline without a handle is a default of the kernel.
-        *slot = found.filter(|qdisc| qdisc.handle != Handle::NONE);
+        *slot = read_answer(index, parent, answer)?;
     }
     Ok(qdiscs)
+}
+
+/// The discipline in the answer for a parent.
+fn read_answer(index: u32, parent: Handle, answer: Answer) -> Result<Option<Qdisc>, KernelError> {
+    let found = match answer {
+        // No such parent, or one without classes: another program has the handle.
+        Err(NetlinkError::Refused { errno: ENOENT | EINVAL | EOPNOTSUPP, .. }) => None,
+        Err(err) => {
+            let what = format!("read the discipline under {parent}");
+            return Err(lookup_error(&what, &format!("number {index}"), err));
+        }
+        Ok(found) => found.map(|body| read_qdisc(&body)).transpose()?,
+    };
+    // A discipline without a handle is a default of the kernel.
+    Ok(found.filter(|qdisc| qdisc.handle != Handle::NONE))
 }
 
 fn lookup_error(what: &str, interface: &str, err: NetlinkError) -> KernelError {

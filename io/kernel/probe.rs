@@ -1,15 +1,22 @@
-//! Capabilities of the running kernel, queried without a change.
+//! Capabilities of the running kernel, queried without a change of traffic.
 //!
 //! Each kind is requested on the loopback interface with options that it must refuse: an unknown
 //! kind is refused as unknown, a known one for its options, and neither is created.
 
 use groundwave_impair::{Capabilities, Extensions, Missing};
 
-use super::{Handle, Kernel, KernelError, Request, Verb};
+use super::bands::PRIO;
+use super::filter::FLOWER;
+use super::{FilterRequest, Handle, Kernel, KernelError, Request, Verb};
 
 /// The kinds of the stack, with options that each refuses.
-const KINDS: [(&str, Option<&[u8]>); 4] =
-    [("netem", None), ("tbf", None), ("pfifo", Some(&[0])), ("bfifo", Some(&[0]))];
+const KINDS: [(&str, Option<&[u8]>); 5] =
+    [("netem", None), ("tbf", None), ("pfifo", Some(&[0])), ("bfifo", Some(&[0])), (PRIO, None)];
+
+/// Handle and parent of the hook of filters beside the disciplines, and its side of leaving packets.
+const CLSACT: Handle = Handle::new(0xffff, 0);
+const CLSACT_PARENT: Handle = Handle::new(0xffff, 0xfff1);
+const CLSACT_EGRESS: Handle = Handle::new(0xffff, 0xfff3);
 
 /// EINVAL: the kind is known, its options are refused.
 const KNOWN: i32 = 22;
@@ -57,16 +64,64 @@ pub async fn probe<K: Kernel>(
             }
         }
     }
-    let [netem, tbf, pfifo, bfifo] = known;
+    let has_flower = has_flower(kernel, index).await?;
+    if !has_flower {
+        let module = format!("cls_{FLOWER}");
+        missing.push(Missing { kind: FLOWER.to_owned(), module });
+    }
+    let [netem, tbf, pfifo, bfifo, prio] = known;
     let (backend_name, backend_version) = kernel.backend();
     Ok(Capabilities {
         netem,
         tbf,
         pfifo,
         bfifo,
+        rules: prio && has_flower,
         extensions: if netem { extensions } else { Extensions::default() },
         missing,
         backend_name,
         backend_version,
     })
+}
+
+/// Presence of filters of rules. They need a discipline, so a hook without effect on packets is made on
+/// loopback for that one request; without the hook they are assumed, and refused at the first use.
+async fn has_flower<K: Kernel>(kernel: &mut K, index: u32) -> Result<bool, KernelError> {
+    let hook = Request {
+        verb: Verb::Create,
+        index,
+        handle: CLSACT,
+        parent: CLSACT_PARENT,
+        kind: "clsact",
+        options: None,
+    };
+    let is_own = match kernel.send(&hook).await {
+        Ok(()) => true,
+        // Another program has one there.
+        Err(KernelError::Rejected { .. }) => false,
+        Err(KernelError::Unsupported { .. }) => return Ok(true),
+        Err(err) => return Err(err),
+    };
+    let invalid = FilterRequest {
+        index,
+        parent: CLSACT_EGRESS,
+        preference: u16::MAX,
+        handle: 1,
+        protocol: 0,
+        kind: FLOWER,
+        // Of its type, the protocol of frames, a filter refuses one octet.
+        options: Some(vec![5, 0, 8, 0, 0, 0, 0, 0]),
+    };
+    let outcome = kernel.send_filters(&[invalid.clone()]).await;
+    if outcome.is_ok() {
+        kernel.send_filters(&[FilterRequest { options: None, ..invalid }]).await?;
+    }
+    if is_own {
+        kernel.send(&Request { verb: Verb::Delete, ..hook }).await?;
+    }
+    match outcome {
+        Ok(()) | Err(KernelError::Rejected { .. }) => Ok(true),
+        Err(KernelError::Unsupported { .. }) => Ok(false),
+        Err(err) => Err(err),
+    }
 }

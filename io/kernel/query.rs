@@ -1,8 +1,9 @@
 //! Queueing disciplines of an interface: those of this module, and those of other programs.
 
+use super::bands::{Bands, read_bands};
 use super::fifo::Fifo;
 use super::netem::Netem;
-use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF, UNDER_NETEM, UNDER_TBF};
+use super::stack::{BANDS, Layout, Stack};
 use super::tbf::Tbf;
 use super::{Handle, Kernel, KernelError, Link, Qdisc};
 
@@ -11,19 +12,33 @@ use super::{Handle, Kernel, KernelError, Link, Qdisc};
 pub struct InterfaceQdiscs {
     /// The interface.
     pub link: Link,
-    /// Own disciplines, decoded.
+    /// Own disciplines, decoded: all, or with rules those of the traffic that meets none.
     pub stack: Stack,
-    /// Own disciplines with counters, from the root down.
+    /// Own disciplines with counters, from the first one down.
     pub ours: Vec<Qdisc>,
     /// The first discipline of another program; its children are not read.
     pub foreign: Option<Qdisc>,
+    /// Bands of the rules.
+    pub bands: Option<Bands>,
 }
 
 impl InterfaceQdiscs {
     /// The root discipline, if it belongs to another program.
     #[must_use]
     pub fn foreign_root(&self) -> Option<&Qdisc> {
-        self.foreign.as_ref().filter(|_| self.ours.is_empty())
+        self.foreign.as_ref().filter(|_| self.ours.is_empty() && self.bands.is_none())
+    }
+
+    /// Own disciplines of each place, from the first one down: one place, or with rules one for each band.
+    pub fn places(&self) -> impl Iterator<Item = &[Qdisc]> {
+        let bands = self.bands.iter().flat_map(|bands| bands.bands.values());
+        std::iter::once(&*self.ours).chain(bands.map(|placed| &*placed.ours))
+    }
+
+    /// `true` without own disciplines.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ours.is_empty() && self.bands.is_none()
     }
 }
 
@@ -36,36 +51,67 @@ pub async fn query<K: Kernel>(
     interface: &str,
 ) -> Result<InterfaceQdiscs, KernelError> {
     let (link, found) = kernel.link_and_qdiscs(interface, PARENTS).await?;
-    classify(link, found)
+    complete(kernel, link, found).await
 }
 
-/// Possible parents of own disciplines.
-pub const PARENTS: [Handle; 3] = [Handle::ROOT, UNDER_NETEM, UNDER_TBF];
+/// Parents of own disciplines without rules.
+pub const PARENTS: [Handle; 3] = Layout::ROOT.parents();
 
-/// The disciplines of an interface with `found` under [`PARENTS`].
+/// The disciplines of an interface with `found` under [`PARENTS`]; reads bands where the root has some.
+///
+/// # Errors
+/// When an own discipline cannot be read or decoded.
+pub async fn complete<K: Kernel>(
+    kernel: &mut K,
+    link: Link,
+    found: [Option<Qdisc>; 3],
+) -> Result<InterfaceQdiscs, KernelError> {
+    let has_bands = |root: &&Qdisc| root.handle == Handle::new(BANDS, 0) && root.kind == "prio";
+    if let Some(root) = found[0].as_ref().filter(has_bands).cloned() {
+        return read_bands(kernel, link, root).await;
+    }
+    let PlacedQdiscs { stack, ours, foreign } = classify(Layout::ROOT, found)?;
+    Ok(InterfaceQdiscs { link, stack, ours, foreign, bands: None })
+}
+
+/// Disciplines of a stack at its place.
+#[derive(Debug, Clone, Default)]
+pub struct PlacedQdiscs {
+    /// Own disciplines, decoded.
+    pub stack: Stack,
+    /// Own disciplines with counters, from the first one down.
+    pub ours: Vec<Qdisc>,
+    /// The first discipline of another program; its children are not read.
+    pub foreign: Option<Qdisc>,
+}
+
+/// The disciplines at `layout`, with `found` under its parents.
 ///
 /// # Errors
 /// When an own discipline cannot be decoded.
-pub fn classify(link: Link, found: [Option<Qdisc>; 3]) -> Result<InterfaceQdiscs, KernelError> {
-    let mut all = InterfaceQdiscs { link, ..InterfaceQdiscs::default() };
-    let mut rest: Vec<_> = PARENTS.into_iter().zip(found).collect();
-    let mut parent = Handle::ROOT;
+pub fn classify(layout: Layout, found: [Option<Qdisc>; 3]) -> Result<PlacedQdiscs, KernelError> {
+    let mut all = PlacedQdiscs { stack: Stack::at(layout), ..PlacedQdiscs::default() };
+    let mut rest: Vec<_> = layout.parents().into_iter().zip(found).collect();
+    let mut parent = layout.parent;
     while let Some(place) = rest.iter().position(|(at, _)| *at == parent)
         && let (_, Some(qdisc)) = rest.swap_remove(place)
     {
         let above = &all.stack;
         let no_shaper = above.tbf.is_none() && above.leaf.is_none();
-        match (qdisc.handle, qdisc.kind.as_str()) {
-            (NETEM, "netem") if parent == Handle::ROOT => {
+        let handle = qdisc.handle;
+        match qdisc.kind.as_str() {
+            "netem" if handle == layout.netem() && parent == layout.parent => {
                 all.stack.netem = Some(Netem::parse(&qdisc.options)?);
-                parent = UNDER_NETEM;
+                parent = layout.class_of_netem();
             }
-            (TBF, "tbf") if no_shaper => {
+            "tbf" if handle == layout.tbf() && no_shaper => {
                 all.stack.tbf = Some(Tbf::parse(&qdisc.options)?);
-                parent = UNDER_TBF;
+                parent = layout.class_of_tbf();
             }
-            (LEAF | SECOND_LEAF, "pfifo" | "bfifo") => {
-                all.stack.second_leaf = qdisc.handle == SECOND_LEAF;
+            "pfifo" | "bfifo"
+                if [false, true].map(|second| layout.leaf(second)).contains(&handle) =>
+            {
+                all.stack.second_leaf = handle == layout.leaf(true);
                 all.stack.leaf = Fifo::parse(&qdisc.kind, &qdisc.options)?;
                 all.ours.push(qdisc);
                 return Ok(all);

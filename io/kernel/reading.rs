@@ -5,9 +5,12 @@ use groundwave_impair::{
     compare, warnings,
 };
 
+use super::bands::requested_rules;
 use super::qdisc_params::qdisc_params;
 use super::query::InterfaceQdiscs;
-use super::stack::{Stack, UNDER_NETEM, impairment_from_stack};
+use super::rules_reading::{rules_divergence, rules_in_force, with_rules};
+use super::stack::{BANDS, Stack, UNDER_NETEM, impairment_from_stack};
+use super::steps::Target;
 use super::{Handle, KernelError, Link, Qdisc};
 
 /// State of an interface, compared with the last request.
@@ -25,15 +28,22 @@ impl Reading {
     /// The state `current`, compared with the last requested specification and disciplines.
     pub(super) fn of(
         current: &InterfaceQdiscs,
-        requested: Option<(&Impairment, &Stack)>,
+        requested: Option<(&Impairment, &Target)>,
         extensions: Extensions,
     ) -> Self {
-        let impairment = impairment_from_stack(&current.stack, requested);
+        let main = requested.map(|(spec, target)| (spec, &target.stack));
+        let requested_rules =
+            requested.and_then(|(spec, target)| Some((requested_rules(spec)?, target)));
+        let rest = impairment_from_stack(&current.stack, main);
+        let impairment = with_rules(rest, rules_in_force(current, requested_rules));
         let mut divergence = Vec::new();
-        if let Some((_, plan)) = requested {
+        if let Some((_, plan)) = main {
             divergence =
                 compare(&qdisc_params(plan, None), &qdisc_params(&current.stack, Some(plan)));
         }
+        let is_requested = requested.is_some();
+        let rules = rules_divergence(current, is_requested, requested_rules, extensions);
+        divergence.extend(rules);
         divergence.extend(distribution(&impairment, requested.map(|(spec, _)| spec)));
         divergence.extend(two_states(&current.stack, extensions));
         divergence.extend(current.foreign.as_ref().map(foreign));
@@ -49,7 +59,7 @@ impl Reading {
 }
 
 /// Two-state loss in force although the extension is disabled.
-fn two_states(stack: &Stack, extensions: Extensions) -> Option<DivergenceItem> {
+pub(super) fn two_states(stack: &Stack, extensions: Extensions) -> Option<DivergenceItem> {
     let there = stack.netem.is_some_and(|netem| netem.gemodel.is_some());
     (there && !extensions.gilbert_elliott).then(|| DivergenceItem {
         layer: "netem".to_owned(),
@@ -84,7 +94,10 @@ pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
 }
 
 /// The distribution of delays, which the kernel does not report.
-fn distribution(seen: &Impairment, requested: Option<&Impairment>) -> Option<DivergenceItem> {
+pub(super) fn distribution(
+    seen: &Impairment,
+    requested: Option<&Impairment>,
+) -> Option<DivergenceItem> {
     let Some(Latency::Stochastic { distribution, .. }) = &seen.latency else {
         return None;
     };
@@ -102,10 +115,11 @@ fn distribution(seen: &Impairment, requested: Option<&Impairment>) -> Option<Div
     })
 }
 
-fn foreign(qdisc: &Qdisc) -> DivergenceItem {
+pub(super) fn foreign(qdisc: &Qdisc) -> DivergenceItem {
     let layer = match qdisc.parent {
         Handle::ROOT => "root",
         UNDER_NETEM => "tbf",
+        parent if parent.major() == BANDS => "band",
         _ => "queue",
     };
     DivergenceItem {
@@ -118,7 +132,7 @@ fn foreign(qdisc: &Qdisc) -> DivergenceItem {
     }
 }
 
-fn offloaded(qdisc: &Qdisc) -> DivergenceItem {
+pub(super) fn offloaded(qdisc: &Qdisc) -> DivergenceItem {
     DivergenceItem {
         layer: qdisc.kind.clone(),
         field: "offload".to_owned(),

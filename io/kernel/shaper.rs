@@ -5,18 +5,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groundwave_impair::{
-    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning, equal,
+    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning,
 };
 
-use super::counters::CounterTotals;
+use super::bands::{
+    AllSteps, BandsTarget, PRIO, REST, all_steps, bands_of, filters_of, requested_rules,
+};
+use super::counters::InterfaceTotals;
 use super::drain::drain;
+use super::filter::FLOWER;
 use super::probe::probe;
-use super::qdisc_params::qdisc_params;
-use super::query::{InterfaceQdiscs, PARENTS, classify, query};
+use super::query::{InterfaceQdiscs, PARENTS, complete, query};
 use super::reading::{Reading, describe, refused};
-use super::stack::{Stack, plan};
-use super::steps::{Target, steps};
-use super::{Kernel, KernelError, Qdisc, Verb, table};
+use super::rules_reading::rule_stats;
+use super::stack::{Layout, plan};
+use super::steps::Target;
+use super::{Handle, Kernel, KernelError, Qdisc, Verb, table};
 
 /// Configuration of a shaper.
 #[derive(Debug, Clone)]
@@ -53,7 +57,7 @@ struct InterfaceRecord {
     requested: Option<Requested>,
     /// A later request that is not supported.
     refused: Option<DivergenceItem>,
-    totals: CounterTotals,
+    totals: InterfaceTotals,
 }
 
 /// Applies impairments over a kernel, and stores the last requests.
@@ -122,7 +126,7 @@ impl<K: Kernel> Shaper<K> {
                 return Err(err);
             }
         };
-        if let Some(root) = before.foreign_root().filter(|_| !target.stack.is_empty()) {
+        if let Some(root) = before.foreign_root().filter(|_| !target.is_empty()) {
             let root_text = describe(root);
             if !self.options.take_over {
                 return Err(KernelError::Rejected {
@@ -135,7 +139,7 @@ impl<K: Kernel> Shaper<K> {
             }
             tracing::warn!(interface, root = root_text, "the root and all under it are replaced");
         }
-        if before.link.forwards && !target.stack.is_empty() {
+        if before.link.forwards && !target.is_empty() {
             return Err(KernelError::Bridge { interface: interface.to_owned() });
         }
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
@@ -144,7 +148,7 @@ impl<K: Kernel> Shaper<K> {
         let record = self.records.entry(interface.to_owned()).or_default();
         // Counters of disciplines that this change makes anew would be lost.
         record.totals.add(&before);
-        let original = before.stack.clone();
+        let original = Target::read_all(&before);
         let before = match drain(&mut self.kernel, interface, before, &target).await {
             Ok(before) => before,
             Err(err) => {
@@ -152,7 +156,7 @@ impl<K: Kernel> Shaper<K> {
                 return Err(err);
             }
         };
-        let is_drained = before.stack != original;
+        let is_drained = Target::read_all(&before) != original;
         let record = self.records.entry(interface.to_owned()).or_default();
         record.totals.add(&before);
         let discarded = discarded(&before, &target);
@@ -199,6 +203,12 @@ impl<K: Kernel> Shaper<K> {
         self.apply(interface, &Impairment::default()).await
     }
 
+    /// Forgets all requests, as after a restart.
+    #[doc(hidden)]
+    pub fn forget(&mut self) {
+        self.records.clear();
+    }
+
     /// Names of interfaces whose disciplines other programs changed since the last call.
     ///
     /// # Errors
@@ -229,7 +239,7 @@ impl<K: Kernel> Shaper<K> {
         let record = self.records.entry(interface.to_owned()).or_default();
         record.totals.add(current);
         let requested = record.requested.as_ref();
-        let requested = requested.map(|requested| (&requested.spec, &requested.target.stack));
+        let requested = requested.map(|requested| (&requested.spec, &requested.target));
         let mut reading = Reading::of(current, requested, self.capabilities.extensions);
         reading.divergence.extend(record.refused.clone());
         reading
@@ -242,11 +252,51 @@ impl<K: Kernel> Shaper<K> {
     pub async fn stats(&mut self, interface: &str) -> Result<LinkStats, KernelError> {
         let current = query(&mut self.kernel, interface).await?;
         let record = self.records.entry(interface.to_owned()).or_default();
-        Ok(record.totals.add(&current))
+        let requested = record.requested.as_ref();
+        let spec = requested.map(|requested| (&requested.spec, &requested.target));
+        let in_force = Reading::of(&current, spec, self.capabilities.extensions).impairment;
+        let rules = rule_stats(&current, in_force.rules.as_ref());
+        Ok(LinkStats { rules, ..record.totals.add(&current) })
     }
 
     fn target(
         &self,
+        impairment: &Impairment,
+        before: &InterfaceQdiscs,
+    ) -> Result<Target, KernelError> {
+        let rest = Impairment { rules: None, ..impairment.clone() };
+        let Some(rules) = requested_rules(impairment) else {
+            return self.stack_target(Layout::ROOT, &rest, before);
+        };
+        if !self.capabilities.rules {
+            return Err(self.missing_rules());
+        }
+        let mut bands = BandsTarget { filters: filters_of(rules), ..BandsTarget::default() };
+        let empty = Impairment::default();
+        for (band, rule) in bands_of(rules) {
+            let own = rule.impairment.as_ref().unwrap_or(&empty);
+            let target = self.stack_target(Layout::band(band), own, before)?;
+            bands.bands.insert(band, target);
+        }
+        let target = self.stack_target(Layout::band(REST), &rest, before)?;
+        Ok(Target { bands: Some(bands), ..target })
+    }
+
+    /// The error for rules on a kernel that cannot have them.
+    fn missing_rules(&self) -> KernelError {
+        let missing = |kind: &&str| self.capabilities.missing.iter().any(|one| one.kind == **kind);
+        let kind = [PRIO, FLOWER].into_iter().find(|kind| missing(kind));
+        let module = kind.map(|kind| match kind {
+            PRIO => "sch_prio".to_owned(),
+            kind => format!("cls_{kind}"),
+        });
+        KernelError::Unsupported { what: "rules".to_owned(), module }
+    }
+
+    /// The disciplines of an impairment, without its rules, at a place.
+    fn stack_target(
+        &self,
+        layout: Layout,
         impairment: &Impairment,
         before: &InterfaceQdiscs,
     ) -> Result<Target, KernelError> {
@@ -256,13 +306,14 @@ impl<K: Kernel> Shaper<K> {
         {
             // Without netem the plan refuses first; a missing file must not hide that.
             let found = table::table(distribution, &self.options.tables);
-            let planned = plan(impairment, &before.link, &self.capabilities, None);
+            let planned = plan(layout, impairment, &before.link, &self.capabilities, None);
             planned?;
             table = Some(found?);
         }
         Ok(Target {
-            stack: plan(impairment, &before.link, &self.capabilities, table)?,
+            stack: plan(layout, impairment, &before.link, &self.capabilities, table)?,
             burst: impairment.rate.map_or(0, |rate| rate.burst_bytes),
+            bands: None,
         })
     }
 
@@ -275,39 +326,48 @@ impl<K: Kernel> Shaper<K> {
         target: &Target,
     ) -> Result<Result<InterfaceQdiscs, KernelError>, KernelError> {
         let index = before.link.index;
-        let mut requests = steps(index, &before.stack, target);
-        if requests.is_empty() {
+        let AllSteps { disciplines: mut requests, filters } = all_steps(&before, target);
+        if requests.is_empty() && filters.is_empty() {
             return Ok(Ok(before));
         }
         if before.foreign_root().is_some() {
             // In one step: no packet passes without a discipline in between.
             requests[0].verb = Verb::Replace;
         }
-        match self.kernel.send_and_read(index, &requests, PARENTS).await {
-            Ok(found) => Ok(found.and_then(|found| classify(before.link, found))),
+        let is_single = requests.len() + filters.len() == 1;
+        let original = Target::read_all(&before);
+        let outcome = self.kernel.send_and_read(index, &requests, PARENTS).await;
+        let outcome = match outcome {
+            Ok(found) => self.kernel.send_filters(&filters).await.map(|()| found),
+            Err(err) => Err(err),
+        };
+        match outcome {
+            Ok(Ok(found)) => Ok(complete(&mut self.kernel, before.link, found).await),
+            Ok(Err(err)) => Ok(Err(err)),
             Err(err) => {
-                if requests.len() > 1 {
-                    self.roll_back(interface, &before.stack).await;
+                if !is_single {
+                    self.roll_back(interface, &original).await;
                 }
                 Err(err)
             }
         }
     }
 
-    /// Restores `stack`, as far as the kernel permits.
-    async fn roll_back(&mut self, interface: &str, stack: &Stack) {
+    /// Restores disciplines and filters as read, as far as the kernel permits.
+    async fn roll_back(&mut self, interface: &str, original: &Target) {
         let remembered = self.records.get(interface).and_then(|record| record.requested.as_ref());
         let target = match remembered {
             // Only the record has the distribution table and every bit of the burst.
-            Some(requested) if same(&requested.target.stack, stack) => requested.target.clone(),
-            _ => Target::read(stack.clone()),
+            Some(requested) if requested.target.is_same(original) => requested.target.clone(),
+            _ => original.clone(),
         };
         let outcome = async {
             let now = query(&mut self.kernel, interface).await?;
-            for request in steps(now.link.index, &now.stack, &target) {
+            let AllSteps { disciplines, filters } = all_steps(&now, &target);
+            for request in disciplines {
                 self.kernel.send(&request).await?;
             }
-            Ok::<(), KernelError>(())
+            self.kernel.send_filters(&filters).await
         };
         if let Err(err) = outcome.await {
             tracing::error!(interface, %err, "what was in force before could not be restored");
@@ -323,6 +383,7 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
         tbf: false,
         pfifo: false,
         bfifo: false,
+        rules: false,
         extensions: Extensions::default(),
         missing: Vec::new(),
         backend_name,
@@ -332,21 +393,20 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
 
 /// Packets waiting in the queue, if the change to `target` makes it anew or removes it.
 fn discarded(before: &InterfaceQdiscs, target: &Target) -> u64 {
-    let waits = |qdisc: &Qdisc| qdisc.counters.backlog_packets > 0;
-    if !before.ours.iter().any(waits) {
-        return 0;
-    }
-    let requests = steps(before.link.index, &before.stack, target);
-    let removed = |qdisc: &&Qdisc| {
+    let requests = all_steps(before, target).disciplines;
+    let is_removed = |qdisc: &&Qdisc| {
         requests.iter().any(|request| match request.verb {
             Verb::Delete => request.handle == qdisc.handle,
-            Verb::Replace => request.parent == qdisc.parent,
+            Verb::Replace => [qdisc.parent, Handle::ROOT].contains(&request.parent),
             Verb::Create | Verb::Change => false,
         })
     };
     // A discipline counts the packets below it as well.
-    let first = before.ours.iter().find(removed);
-    first.map_or(0, |qdisc| qdisc.counters.backlog_packets.into())
+    let waiting = before.places().map(|ours| {
+        let first = ours.iter().find(is_removed);
+        first.map_or(0, |qdisc| u64::from(qdisc.counters.backlog_packets))
+    });
+    waiting.sum()
 }
 
 /// Warning about packets that went with a removed discipline.
@@ -359,8 +419,4 @@ fn discarded_warning(packets: u64) -> Warning {
              they are counted in queue_drops_total"
         ),
     }
-}
-
-fn same(plan: &Stack, seen: &Stack) -> bool {
-    equal(&qdisc_params(plan, None), &qdisc_params(seen, Some(plan)))
 }

@@ -1,6 +1,7 @@
 //! The stack of disciplines of an impairment, and the impairment of a stack.
 //!
-//! `netem` 6757: at the root, `tbf` 6758: under it, a queue 6759: at the bottom. The handles are of this
+//! `netem` 6757: at the root, `tbf` 6758: under it, a queue 6759: at the bottom; the same in each band of
+//! a direction with rules ([`super::bands`]). The handles are of this
 //! program's own: `1:` is what every tutorial and many a script uses. A kernel with `netem` always
 //! gets it, neutral if unused: adding a delay to a rate would otherwise need a new root, which
 //! drops the packets of the old one. For the same reason `tbf` always has an own queue under it,
@@ -22,23 +23,87 @@ use super::{Handle, KernelError, Link};
 
 /// First of the numbers of own disciplines: "gW" in ASCII.
 const OWN: u16 = 0x6757;
-/// Handle of `netem`.
-pub const NETEM: Handle = Handle::new(OWN, 0);
-/// Class of `netem` in which `tbf` or the queue is.
-pub const UNDER_NETEM: Handle = Handle::new(OWN, 1);
-/// Handle of `tbf`.
-pub const TBF: Handle = Handle::new(OWN + 1, 0);
-/// Class of `tbf` in which the queue is.
-pub const UNDER_TBF: Handle = Handle::new(OWN + 1, 1);
-/// Handle of the queue.
-pub const LEAF: Handle = Handle::new(OWN + 2, 0);
-/// Handle of a queue in the place of one with the first handle: the kernel replaces a discipline by one
-/// of another kind in one step only if their handles differ.
-pub const SECOND_LEAF: Handle = Handle::new(OWN + 3, 0);
+/// Number of the discipline of bands, which takes the root where a direction has rules.
+pub const BANDS: u16 = OWN + 4;
+/// First of the numbers of the disciplines in bands, four for each.
+const IN_BANDS: u16 = 0x6760;
+/// Handle of `netem` at the root.
+pub const NETEM: Handle = Layout::ROOT.netem();
+/// Class of that `netem` in which `tbf` or the queue is.
+pub const UNDER_NETEM: Handle = Layout::ROOT.class_of_netem();
+/// Handle of `tbf` without bands.
+pub const TBF: Handle = Layout::ROOT.tbf();
+/// Handle of the queue without bands.
+pub const LEAF: Handle = Layout::ROOT.leaf(false);
+
+/// Place of a stack on its interface: the parent of its first discipline, and the handles of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Parent of the first discipline.
+    pub parent: Handle,
+    /// Number of `netem`.
+    first: u16,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::ROOT
+    }
+}
+
+impl Layout {
+    /// The stack of a direction without rules.
+    pub const ROOT: Self = Self { parent: Handle::ROOT, first: OWN };
+
+    /// The stack in a band, 1 to 16.
+    #[must_use]
+    pub const fn band(number: u16) -> Self {
+        Self { parent: Handle::new(BANDS, number), first: IN_BANDS + 4 * number }
+    }
+
+    /// Handle of `netem`.
+    #[must_use]
+    pub const fn netem(self) -> Handle {
+        Handle::new(self.first, 0)
+    }
+
+    /// Class of `netem` in which `tbf` or the queue is.
+    #[must_use]
+    pub const fn class_of_netem(self) -> Handle {
+        Handle::new(self.first, 1)
+    }
+
+    /// Handle of `tbf`.
+    #[must_use]
+    pub const fn tbf(self) -> Handle {
+        Handle::new(self.first + 1, 0)
+    }
+
+    /// Class of `tbf` in which the queue is.
+    #[must_use]
+    pub const fn class_of_tbf(self) -> Handle {
+        Handle::new(self.first + 1, 1)
+    }
+
+    /// Handle of the queue; the second one is that in the place of one with the first handle: the kernel
+    /// replaces a discipline by one of another kind in one step only if their handles differ.
+    #[must_use]
+    pub const fn leaf(self, second: bool) -> Handle {
+        Handle::new(self.first + if second { 3 } else { 2 }, 0)
+    }
+
+    /// Possible parents of the disciplines.
+    #[must_use]
+    pub const fn parents(self) -> [Handle; 3] {
+        [self.parent, self.class_of_netem(), self.class_of_tbf()]
+    }
+}
 
 /// Own disciplines of one interface, from the root down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stack {
+    /// Place on the interface.
+    pub layout: Layout,
     /// Delay, loss, duplication, reordering and corruption.
     pub netem: Option<Netem>,
     /// Distribution of delays, which the kernel does not report.
@@ -52,6 +117,12 @@ pub struct Stack {
 }
 
 impl Stack {
+    /// No disciplines at a place.
+    #[must_use]
+    pub fn at(layout: Layout) -> Self {
+        Self { layout, ..Self::default() }
+    }
+
     /// Absence of own disciplines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -61,15 +132,15 @@ impl Stack {
     /// Handle of the queue.
     #[must_use]
     pub fn leaf_handle(&self) -> Handle {
-        if self.second_leaf { SECOND_LEAF } else { LEAF }
+        self.layout.leaf(self.second_leaf)
     }
 
     /// Parent of `tbf`.
     #[must_use]
     pub fn under_netem(&self) -> Handle {
         match self.netem {
-            Some(_) => UNDER_NETEM,
-            None => Handle::ROOT,
+            Some(_) => self.layout.class_of_netem(),
+            None => self.layout.parent,
         }
     }
 
@@ -77,46 +148,71 @@ impl Stack {
     #[must_use]
     pub fn under_tbf(&self) -> Handle {
         match self.tbf {
-            Some(_) => UNDER_TBF,
+            Some(_) => self.layout.class_of_tbf(),
             None => self.under_netem(),
         }
     }
 
-    /// Equality of the queue with the default one of `tbf`.
+    /// Equality of the queue with the default one of `tbf`, or of a band without other disciplines.
     #[must_use]
     pub fn leaf_is_derived(&self) -> bool {
         match (&self.tbf, &self.leaf) {
             (Some(tbf), Some(leaf)) => leaf.unit == QueueUnit::Bytes && leaf.limit == tbf.limit,
+            (None, Some(leaf)) => {
+                self.layout != Layout::ROOT && self.netem.is_none() && *leaf == BAND_QUEUE
+            }
             _ => false,
         }
     }
 }
 
-/// The stack for `impairment` on `link`; `table` is its distribution of delays, if it needs one.
+/// Queue of a band without other disciplines: that of an interface by default, which counts.
+const BAND_QUEUE: Fifo = Fifo { unit: QueueUnit::Packets, limit: 1000 };
+
+/// The stack for `impairment` at `layout` on `link`, without its rules; `table` is its distribution of delays, if it needs one.
 ///
 /// # Errors
 /// [`KernelError::Unsupported`] for a missing kernel module or a disabled extension.
 pub fn plan(
+    layout: Layout,
     impairment: &Impairment,
     link: &Link,
     capabilities: &Capabilities,
     table: Option<Arc<[i16]>>,
 ) -> Result<Stack, KernelError> {
     supported(impairment, capabilities)?;
-    if impairment.is_empty() {
+    if impairment.is_empty() && layout == Layout::ROOT {
         return Ok(Stack::default());
     }
+    // A band changes with its rules anyway, and a kernel takes no duplicating netem beside others.
+    let has_netem = match layout {
+        Layout::ROOT => capabilities.netem,
+        _ => uses_netem(impairment),
+    };
     let queue = impairment.queue.map(|queue| queue.limit);
     let tbf = impairment.rate.map(|rate| plan_tbf(rate, queue, link));
     let requested = queue.map(|limit| Fifo { unit: limit.unit, limit: limit.value });
     let derived = tbf.map(|tbf| Fifo { unit: QueueUnit::Bytes, limit: tbf.limit });
+    let leaf = requested.or(derived);
+    let is_bare = layout != Layout::ROOT && !has_netem;
     Ok(Stack {
-        netem: capabilities.netem.then(|| netem_plan::plan(impairment)),
+        layout,
+        netem: has_netem.then(|| netem_plan::plan(impairment)),
         table,
         tbf,
-        leaf: requested.or(derived),
+        leaf: leaf.or(is_bare.then_some(BAND_QUEUE)),
         second_leaf: false,
     })
+}
+
+/// Fields of an impairment that are those of `netem`.
+fn fields_of_netem() -> impl Iterator<Item = ImpairmentField> {
+    use ImpairmentField::{Queue, Rate, Rules};
+    ImpairmentField::ALL.into_iter().filter(|field| !matches!(field, Rate | Queue | Rules))
+}
+
+fn uses_netem(impairment: &Impairment) -> bool {
+    fields_of_netem().any(|field| field.is_in(impairment))
 }
 
 fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(), KernelError> {
@@ -124,9 +220,7 @@ fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(),
     let unsupported = |what: &str, module: Option<&str>| {
         Err(KernelError::Unsupported { what: what.to_owned(), module: module.map(str::to_owned) })
     };
-    let by_netem =
-        |field: &ImpairmentField| !matches!(field, ImpairmentField::Rate | ImpairmentField::Queue);
-    let mut fields = ImpairmentField::ALL.into_iter().filter(by_netem);
+    let mut fields = fields_of_netem();
     if let Some(field) = fields.find(|field| field.is_in(impairment) && !capabilities.netem) {
         return unsupported(field.name(), Some("sch_netem"));
     }

@@ -6,19 +6,22 @@
 
 use groundwave_impair::{Distribution, equal};
 
+use super::bands::BandsTarget;
 use super::qdisc_params::qdisc_params;
-use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
+use super::stack::{Layout, Stack};
 use super::table;
 use super::tbf;
 use super::{Handle, Request, Verb};
 
 /// A desired stack, with parameters that only requests carry.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Target {
     /// Disciplines.
     pub stack: Stack,
     /// Size of the token bucket, bytes.
     pub burst: u32,
+    /// Rules; the stack is then in the band of the traffic that meets none.
+    pub bands: Option<BandsTarget>,
 }
 
 impl Target {
@@ -32,20 +35,21 @@ impl Target {
                 .find(|bytes| tbf::ticks(*bytes, tbf.rate) >= tbf.buffer_ticks)
                 .unwrap_or(down)
         });
-        Self { stack, burst }
+        Self { stack, burst, bands: None }
     }
 }
 
-/// The requests for interface `index` that change `from` into `to`, in order.
+/// The requests for interface `index` that change the stack `from` into that of `to`, at the same place,
+/// in order.
 #[must_use]
 pub fn steps(index: u32, from: &Stack, to: &Target) -> Vec<Request> {
-    let mut steps = Steps { index, requests: Vec::new() };
     let goal = &to.stack;
+    let mut steps = Steps { index, layout: goal.layout, requests: Vec::new() };
     let root = from.root() == goal.root() && from.root().is_some();
     let mut now = from.clone();
     if let (false, Some((handle, kind))) = (root, from.root()) {
-        steps.delete(handle, Handle::ROOT, kind);
-        now = Stack::default();
+        steps.delete(handle, goal.layout.parent, kind);
+        now = Stack::at(goal.layout);
     }
     steps.netem(&now, goal);
     now.netem = goal.netem;
@@ -56,16 +60,17 @@ pub fn steps(index: u32, from: &Stack, to: &Target) -> Vec<Request> {
 }
 
 impl Stack {
-    /// Handle and kind of the root.
-    fn root(&self) -> Option<(Handle, &'static str)> {
-        let netem = self.netem.map(|_| (NETEM, "netem"));
-        let tbf = || self.tbf.map(|_| (TBF, "tbf"));
+    /// Handle and kind of the first discipline.
+    pub fn root(&self) -> Option<(Handle, &'static str)> {
+        let netem = self.netem.map(|_| (self.layout.netem(), "netem"));
+        let tbf = || self.tbf.map(|_| (self.layout.tbf(), "tbf"));
         netem.or_else(tbf).or_else(|| self.leaf.map(|leaf| (self.leaf_handle(), leaf.kind())))
     }
 }
 
 struct Steps {
     index: u32,
+    layout: Layout,
     requests: Vec<Request>,
 }
 
@@ -113,7 +118,7 @@ impl Steps {
             table => table.clone(),
         };
         let options = netem.payload(table.as_deref());
-        self.set(exists, NETEM, Handle::ROOT, "netem", options);
+        self.set(exists, self.layout.netem(), self.layout.parent, "netem", options);
     }
 
     /// Creates, changes or deletes the shaper; returns a change of the queue under it.
@@ -122,7 +127,7 @@ impl Steps {
         match (&now.tbf, &to.stack.tbf) {
             (None, None) => false,
             (Some(_), None) => {
-                self.delete(TBF, parent, "tbf");
+                self.delete(self.layout.tbf(), parent, "tbf");
                 now.leaf = None;
                 true
             }
@@ -130,14 +135,14 @@ impl Steps {
                 if let Some(leaf) = now.leaf.take() {
                     self.delete(now.leaf_handle(), parent, leaf.kind());
                 }
-                self.set(false, TBF, parent, "tbf", tbf.payload(to.burst));
+                self.set(false, self.layout.tbf(), parent, "tbf", tbf.payload(to.burst));
                 true
             }
             (Some(before), Some(tbf)) => {
                 if equivalent(before, tbf) {
                     return false;
                 }
-                self.set(true, TBF, parent, "tbf", tbf.payload(to.burst));
+                self.set(true, self.layout.tbf(), parent, "tbf", tbf.payload(to.burst));
                 true
             }
         }
@@ -149,10 +154,12 @@ impl Steps {
         match (&now.leaf, &goal.leaf) {
             (None, None) => {}
             (Some(before), None) => self.delete(handle, parent, before.kind()),
-            (None, Some(leaf)) => self.set(false, LEAF, parent, leaf.kind(), leaf.payload()),
+            (None, Some(leaf)) => {
+                self.set(false, self.layout.leaf(false), parent, leaf.kind(), leaf.payload());
+            }
             (Some(before), Some(leaf)) if before.unit != leaf.unit => {
                 // In one step: without a queue the shaper drops every packet.
-                let other = if handle == LEAF { SECOND_LEAF } else { LEAF };
+                let other = self.layout.leaf(!now.second_leaf);
                 self.push(Verb::Replace, other, parent, leaf.kind());
                 self.requests.last_mut().expect("just pushed").options = Some(leaf.payload());
             }

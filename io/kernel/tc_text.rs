@@ -1,8 +1,13 @@
 //! Impairments as commands of `tc`(8), for scripts and for people who know them.
 
-use groundwave_impair::{Capabilities, Extensions, Impairment};
+use std::collections::BTreeMap;
 
-use super::stack::{NETEM, TBF, plan};
+use groundwave_impair::{Capabilities, Extensions, Impairment, IpProtocol, Selector};
+
+use super::bands;
+use super::bands::{BANDS_COUNT, PRIO, REST, bands_of, filters_of, requested_rules};
+use super::filter::RuleFilter;
+use super::stack::{Layout, Stack, plan};
 use super::{Handle, KernelError, Link, netem_plan};
 
 /// Capabilities of a kernel with every other module: `tc` reports a missing one.
@@ -12,6 +17,7 @@ fn capabilities(netem: bool) -> Capabilities {
         tbf: true,
         pfifo: true,
         bfifo: true,
+        rules: true,
         extensions: Extensions { gilbert_elliott: true, paretonormal: true },
         missing: Vec::new(),
         backend_name: String::new(),
@@ -40,35 +46,99 @@ pub fn tc_commands(
     netem: bool,
 ) -> Result<TcCommands, KernelError> {
     // Of the link only the length of its frames matters, which `tc` takes from the interface.
-    let stack = plan(impairment, &Link::default(), &capabilities(netem), None)?;
-    if stack.is_empty() {
-        let commands = vec![format!("tc qdisc del dev {interface} root")];
-        return Ok(TcCommands { commands, omissions: Vec::new() });
+    let planned = |layout: Layout, impairment: &Impairment| {
+        let rest = Impairment { rules: None, ..impairment.clone() };
+        plan(layout, &rest, &Link::default(), &capabilities(netem), None)
+    };
+    let mut printed = TcCommands::default();
+    let Some(rules) = requested_rules(impairment) else {
+        let stack = planned(Layout::ROOT, impairment)?;
+        if stack.is_empty() {
+            printed.commands.push(format!("tc qdisc del dev {interface} root"));
+        }
+        printed.add_stack(interface, &stack, impairment);
+        return Ok(printed);
+    };
+    let last = REST - 1;
+    let map = [last.to_string()].into_iter().cycle().take(16).collect::<Vec<_>>().join(" ");
+    let options = format!("{PRIO} bands {BANDS_COUNT} priomap {map}");
+    printed.add(interface, Handle::ROOT, bands::ROOT, &options);
+    let nothing = Impairment::default();
+    let mut bands: BTreeMap<u16, &Impairment> = bands_of(rules)
+        .map(|(band, rule)| (band, rule.impairment.as_ref().unwrap_or(&nothing)))
+        .collect();
+    bands.insert(REST, impairment);
+    for (band, impairment) in bands {
+        let stack = planned(Layout::band(band), impairment)?;
+        printed.add_stack(interface, &stack, impairment);
     }
-    let add = |parent: Handle, handle: Handle, options: String| {
+    printed.commands.extend(filters_of(rules).iter().map(|filter| {
+        format!(
+            "tc filter add dev {interface} parent {} protocol {} pref {} handle 1 flower skip_hw {} classid {}",
+            bands::ROOT,
+            if filter.ipv4 { "ip" } else { "ipv6" },
+            filter.preference(),
+            words(filter),
+            filter.class,
+        )
+    }));
+    Ok(printed)
+}
+
+/// Conditions of a filter in the words of `flower`.
+fn words(filter: &RuleFilter) -> String {
+    let Selector { protocol, source, destination, source_ports, destination_ports, dscp } =
+        filter.selector;
+    let text = |word: &str, value: Option<String>| value.map(|value| format!("{word} {value}"));
+    let dscp = dscp.map(|dscp| format!("{:#04x}/0xfc", dscp << 2));
+    // `tc` knows names for some protocols only, and numbers for all.
+    let protocol = protocol.map(|IpProtocol(number)| match number {
+        6 => "tcp".to_owned(),
+        17 => "udp".to_owned(),
+        132 => "sctp".to_owned(),
+        other => other.to_string(),
+    });
+    let all = [
+        text("ip_proto", protocol),
+        text("ip_tos", dscp),
+        text("src_ip", source.map(|range| range.to_string())),
+        text("dst_ip", destination.map(|range| range.to_string())),
+        text("src_port", source_ports.map(|ports| ports.to_string())),
+        text("dst_port", destination_ports.map(|ports| ports.to_string())),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+impl TcCommands {
+    /// Adds the creation of a discipline.
+    fn add(&mut self, interface: &str, parent: Handle, handle: Handle, options: &str) {
         let place = match parent {
             Handle::ROOT => "root".to_owned(),
             parent => format!("parent {parent}"),
         };
-        format!("tc qdisc add dev {interface} {place} handle {handle} {options}")
-    };
-    let (mut commands, mut omissions) = (Vec::new(), Vec::new());
-    if let Some(netem) = &stack.netem {
-        let (words, reasons) = netem_plan::words(netem, impairment);
-        commands.push(add(Handle::ROOT, NETEM, words));
-        omissions = reasons;
+        self.commands
+            .push(format!("tc qdisc add dev {interface} {place} handle {handle} {options}"));
     }
-    if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
-        // Bytes: `bps` of tc are bytes a second.
-        let text =
-            format!("tbf rate {}bps burst {} limit {}", tbf.rate, rate.burst_bytes, tbf.limit);
-        commands.push(add(stack.under_netem(), TBF, text));
+
+    /// Adds the creation of the disciplines of a stack.
+    fn add_stack(&mut self, interface: &str, stack: &Stack, impairment: &Impairment) {
+        let layout = stack.layout;
+        if let Some(netem) = &stack.netem {
+            let (words, reasons) = netem_plan::words(netem, impairment);
+            self.add(interface, layout.parent, layout.netem(), &words);
+            self.omissions.extend(reasons);
+        }
+        if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
+            // Bytes: `bps` of tc are bytes a second.
+            let text =
+                format!("tbf rate {}bps burst {} limit {}", tbf.rate, rate.burst_bytes, tbf.limit);
+            self.add(interface, stack.under_netem(), layout.tbf(), &text);
+        }
+        if let Some(leaf) = &stack.leaf {
+            let text = format!("{} limit {}", leaf.kind(), leaf.limit);
+            self.add(interface, stack.under_tbf(), stack.leaf_handle(), &text);
+        }
     }
-    if let Some(leaf) = &stack.leaf {
-        let text = format!("{} limit {}", leaf.kind(), leaf.limit);
-        commands.push(add(stack.under_tbf(), stack.leaf_handle(), text));
-    }
-    Ok(TcCommands { commands, omissions })
 }
 
 #[cfg(test)]
@@ -109,5 +179,38 @@ mod tests {
         assert_eq!(queue, "tc qdisc add dev eth0 parent 6758:1 handle 6759: pfifo limit 500");
         let none = commands(serde_json::json!({}));
         assert_eq!(none, ["tc qdisc del dev eth0 root"]);
+    }
+
+    #[test]
+    fn rules_give_bands_and_filters() {
+        let all = commands(serde_json::json!({"rules": [
+            {"name": "ssh", "match": {"protocol": "tcp", "source_ports": "22"}, "exclude": true},
+            {"name": "voip", "match": {"protocol": "udp", "destination": "10.1.0.0/16",
+                "destination_ports": "5000-5100", "dscp": 46},
+                "impairment": {"rate": {"bps": 8_000, "burst_bytes": 1514}}},
+        ]}));
+        let filter = "tc filter add dev eth0 parent 675b: protocol";
+        let expected = [
+            "tc qdisc add dev eth0 root handle 675b: prio bands 16 priomap 15 15 15 15 15 15 15 15 15 \
+             15 15 15 15 15 15 15",
+            "tc qdisc add dev eth0 parent 675b:1 handle 6766: pfifo limit 1000",
+            "tc qdisc add dev eth0 parent 675b:2 handle 6769: tbf rate 1000bps burst 1514 limit ",
+            "tc qdisc add dev eth0 parent 6769:1 handle 676a: bfifo limit ",
+            "tc qdisc add dev eth0 parent 675b:10 handle 67a2: pfifo limit 1000",
+            &format!(
+                "{filter} ip pref 1 handle 1 flower skip_hw ip_proto tcp src_port 22 classid 675b:1"
+            ),
+            &format!(
+                "{filter} ipv6 pref 2 handle 1 flower skip_hw ip_proto tcp src_port 22 classid 675b:1"
+            ),
+            &format!(
+                "{filter} ip pref 3 handle 1 flower skip_hw ip_proto udp ip_tos 0xb8/0xfc \
+                 dst_ip 10.1.0.0/16 dst_port 5000-5100 classid 675b:2"
+            ),
+        ];
+        assert_eq!(all.len(), expected.len(), "{all:#?}");
+        for (command, expected) in all.iter().zip(expected) {
+            assert!(command.starts_with(expected), "{command}\n{expected}");
+        }
     }
 }

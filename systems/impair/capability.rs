@@ -29,6 +29,9 @@ pub struct Capabilities {
     pub pfifo: bool,
     /// Queues of bytes, by `bfifo`.
     pub bfifo: bool,
+    /// Rules of a direction, by `prio` and `flower`.
+    #[serde(default)]
+    pub rules: bool,
     /// Optional features in use; none without `netem`.
     pub extensions: Extensions,
     /// Queueing disciplines that the kernel lacks.

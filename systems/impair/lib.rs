@@ -16,6 +16,8 @@ mod diverge;
 mod field;
 mod observed;
 mod ports;
+mod rules;
+mod selector;
 mod shape;
 mod snapshot;
 mod state;
@@ -25,6 +27,7 @@ mod tests;
 mod warn;
 
 use groundwave_engine::{Builder, Phase};
+pub use groundwave_values::Cidr;
 
 pub use capability::{Capabilities, Extensions, Missing};
 pub use check::{DURATION_NS_MAX, RATE_BPS_MIN, TABLE_NAME_CHARS_MAX, check_table_name};
@@ -36,9 +39,11 @@ pub use diverge::{Fact, compare, equal};
 pub use field::{Draw, Kind};
 pub use observed::{Applied, DivergenceItem, DivergenceKind, Failure, FailureKind, Value, Warning};
 pub use ports::{Desired, Impairments, Observed, Port, PortView, Ports, ShapePort};
+pub use rules::{IMPAIRED_RULES_MAX, RULES_MAX, Rule, Rules};
+pub use selector::{IpProtocol, PortRange, Selector};
 pub use shape::*;
 pub use snapshot::Snapshot;
-pub use stats::LinkStats;
+pub use stats::{LinkStats, RuleStats};
 pub use warn::{Surroundings, warnings};
 
 /// A world of the two ports alone, for a program that only emulates a link: its ticks cost a tenth

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{DURATION_NS_MAX, RATE_BPS_MIN};
 use super::distribution::{Distribution, distribution};
 use super::field::{Draw, Kind, impairment_fields, random_shares};
+use super::rules::Rules;
 
 impairment_fields! {
     /// The complete shaping state of one direction. The default impairs nothing.
@@ -34,6 +35,8 @@ impairment_fields! {
         reordering: Reordering,
         /// Packets given a single-bit error.
         corruption: Corruption,
+        /// Traffic selected by its headers, with impairments of its own.
+        rules: Rules,
     }
 }
 
@@ -179,7 +182,14 @@ impl Impairment {
     /// # Errors
     /// [`Refusal::Invalid`] with the path of the key, the value found and the values allowed.
     pub fn validate(&self) -> Result<(), Refusal> {
-        Ok(bounds::check(self, "")?)
+        bounds::check(self, "")?;
+        self.rules.as_ref().map_or(Ok(()), Rules::check)
+    }
+
+    /// True if a field counts a super-packet as one packet.
+    pub(super) fn counts_packets(&self) -> bool {
+        let mut fields = ImpairmentField::ALL.into_iter().filter_map(|field| field.value(self));
+        fields.any(Kind::counts_packets)
     }
 }
 

@@ -41,4 +41,23 @@ pub struct LinkStats {
     pub interface_tx_dropped_total: u64,
     /// Number of resets of the kernel counters by a new discipline stack.
     pub resets_total: u64,
+    /// Counters of the rules in force; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleStats>,
+}
+
+/// Counters of the traffic of a rule, or of all rules that exclude, since its discipline was made.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuleStats {
+    /// Names: of a rule with an impairment, or of all that exclude.
+    pub names: Vec<String>,
+    /// Packets that left the rule's stack.
+    pub packets_total: u64,
+    /// Bytes that left the rule's stack.
+    pub bytes_total: u64,
+    /// Packets dropped in the rule's stack.
+    pub drops_total: u64,
+    /// Packets in the rule's stack now.
+    pub backlog_packets: u32,
 }

@@ -31,8 +31,21 @@ pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<War
     }
     warnings.queue(impairment, surroundings);
     warnings.super_packets(impairment, surroundings);
+    for (place, rule) in impairment.rules.iter().flat_map(|rules| &rules.0).enumerate() {
+        let Some(own) = &rule.impairment else {
+            continue;
+        };
+        let path = |field: &str| format!("rules[{place}].impairment.{field}");
+        let own = self::warnings(own, surroundings).into_iter();
+        // Of the interface one warning is enough.
+        let own = own.filter(|warning| warning.code != SUPER_PACKETS);
+        warnings.0.extend(own.map(|warning| Warning { field: path(&warning.field), ..warning }));
+    }
     warnings.0
 }
+
+/// Code of the warning about segmentation offload.
+const SUPER_PACKETS: &str = "super_packets";
 
 struct Warnings(Vec<Warning>);
 
@@ -157,16 +170,13 @@ impl Warnings {
     }
 
     fn super_packets(&mut self, impairment: &Impairment, surroundings: &Surroundings) {
-        let mut values =
-            ImpairmentField::ALL.into_iter().filter_map(|field| field.value(impairment));
-        let counts = values.any(Kind::counts_packets);
-        if counts && surroundings.gso_bytes_max > surroundings.mtu_bytes {
+        if impairment.counts_packets() && surroundings.gso_bytes_max > surroundings.mtu_bytes {
             let message = format!(
                 "the interface may be handed super-packets of up to {} bytes, and each counts as \
                  one packet; with segmentation offload off it is one frame",
                 surroundings.gso_bytes_max
             );
-            self.add("super_packets", "interface", message);
+            self.add(SUPER_PACKETS, "interface", message);
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use groundwave_impair::{DivergenceKind, Extensions, Impairment, LinkStats};
 use groundwave_kernel::{
-    Fake, Handle, Kernel, KernelError, Link, LinuxTc, Options, Qdisc, Reading, Request, Shaper,
-    Verb,
+    Fake, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, LinuxTc, Options, Qdisc,
+    Reading, Request, Shaper, Verb,
 };
 use tokio::runtime::Runtime;
 
@@ -240,6 +240,24 @@ impl Kernel for Tap {
         match &mut self.inner {
             Inner::Fake(fake) => fake.get(index, parent).await,
             Inner::Real(real) => real.get(index, parent).await,
+        }
+    }
+
+    async fn filters(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> Result<Vec<FilterMessage>, KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.filters(index, parent).await,
+            Inner::Real(real) => real.filters(index, parent).await,
+        }
+    }
+
+    async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.send_filters(requests).await,
+            Inner::Real(real) => real.send_filters(requests).await,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A wire to measure: `port1` in the namespace of the test, its far end in another.
 
 use std::io::Write as _;
-use std::net::UdpSocket;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns, SndBufForce};
-use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, setsockopt, socket};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, setsockopt, socket,
+};
 use nix::unistd::gettid;
 
 use crate::arrival::{Arrival, PORT, payload, receive, stamp};
@@ -126,6 +128,31 @@ impl Wire {
         Self { sender, receiver, next: 0 }
     }
 
+    /// Datagrams that arrive of `count` sent to each of `targets`, one after the other.
+    pub fn deliver(&mut self, targets: &[SocketAddr], count: u64) -> Vec<u64> {
+        let bind = |local: &str| {
+            let socket = UdpSocket::bind(local).unwrap();
+            setsockopt(&socket, SndBufForce, &BUFFER_BYTES).unwrap();
+            socket
+        };
+        let ipv4 = bind("192.0.2.1:0");
+        let ipv6 = targets.iter().any(SocketAddr::is_ipv6).then(|| bind("[::]:0"));
+        let mut arrivals = vec![0; targets.len()];
+        for turn in 0..count {
+            for target in targets {
+                let socket = ipv6.as_ref().filter(|_| target.is_ipv6()).unwrap_or(&ipv4);
+                socket.send_to(&[7; 100], target).unwrap();
+            }
+            if turn.is_multiple_of(16) {
+                count_frames(&self.receiver, targets, &mut arrivals);
+            }
+        }
+        // Longer than any delay of a rule.
+        thread::sleep(Duration::from_millis(200));
+        count_frames(&self.receiver, targets, &mut arrivals);
+        arrivals
+    }
+
     /// Sends, and answers what arrived, in the order of arrival.
     pub fn measure(&mut self, traffic: Traffic) -> Vec<Arrival> {
         let mut arrivals = Vec::new();
@@ -156,6 +183,24 @@ impl Wire {
             thread::sleep(step);
         }
         arrivals
+    }
+}
+
+/// Adds the frames that have arrived for each of `targets`.
+fn count_frames(receiver: &OwnedFd, targets: &[SocketAddr], arrivals: &mut [u64]) {
+    let mut frame = [0; 2048];
+    while let Ok(bytes) = recv(receiver.as_raw_fd(), &mut frame, MsgFlags::MSG_DONTWAIT) {
+        let frame = &frame[..bytes];
+        let target = targets.iter().position(|target| {
+            let (address, udp) = match target.ip() {
+                IpAddr::V4(ip) => (frame.get(30..34) == Some(&ip.octets()), 34),
+                IpAddr::V6(ip) => (frame.get(38..54) == Some(&ip.octets()), 54),
+            };
+            address && frame.get(udp + 2..udp + 4) == Some(&target.port().to_be_bytes())
+        });
+        if let Some(place) = target {
+            arrivals[place] += 1;
+        }
     }
 }
 

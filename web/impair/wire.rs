@@ -259,6 +259,9 @@ pub struct CapabilityRecord {
     pub supports_rate: bool,
     /// Kinds of latency distributions.
     pub supports_distributions: Vec<DistributionRecord>,
+    /// Rules of a direction.
+    #[serde(default)]
+    pub supports_rules: bool,
     /// Name of the backend.
     pub backend_name: String,
     /// Version of the backend.
@@ -313,6 +316,7 @@ impl CapabilityRecord {
             supports_loss_gilbert_elliott: can.netem && can.extensions.gilbert_elliott,
             supports_rate: can.tbf,
             supports_distributions: kinds.map(record).collect(),
+            supports_rules: can.rules,
             backend_name: can.backend_name.clone(),
             backend_version: can.backend_version.clone(),
             missing: can.missing.clone(),

@@ -31,6 +31,28 @@ fn too_short(_: DecodeError) -> Refusal {
     (ERANGE, "")
 }
 
+/// `prio_tune`: the number of bands, and the band of each of 16 priorities.
+pub fn prio(options: Option<&[u8]>) -> Result<QdiscState, Refusal> {
+    let (bands, map) = options.and_then(<[u8]>::split_first_chunk::<4>).ok_or(INVALID)?;
+    let bands = u32::from_ne_bytes(*bands);
+    let is_valid = (2..=16).contains(&bands)
+        && map.len() == 16
+        && map.iter().all(|band| u32::from(*band) < bands);
+    is_valid.then(|| QdiscState::Other(options.unwrap_or_default().to_vec())).ok_or(INVALID)
+}
+
+/// `fl_change`: the keys of a filter. A change of a filter keeps them, and two filters of a preference
+/// have different ones.
+pub fn flower(options: &[u8]) -> Result<Vec<(u16, Vec<u8>)>, Refusal> {
+    /// `TCA_FLOWER_CLASSID`, `TCA_FLOWER_KEY_ETH_TYPE`.
+    const CLASS: u16 = 1;
+    const ETH_TYPE: u16 = 8;
+    let attrs = Attrs::read("flower options", options).map_err(invalid)?;
+    attrs.u16(ETH_TYPE).map_err(too_short)?;
+    let keys = attrs.all().filter(|(kind, _)| *kind != CLASS);
+    Ok(keys.map(|(kind, value)| (kind, value.to_vec())).collect())
+}
+
 /// `netem_change`: omitted attributes are kept, except the loss model.
 pub fn netem(
     options: Option<&[u8]>,

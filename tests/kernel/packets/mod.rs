@@ -6,6 +6,7 @@
 mod delay;
 mod loss;
 mod rate;
+mod rules;
 mod share;
 mod trace;
 mod update;

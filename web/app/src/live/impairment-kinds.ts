@@ -171,6 +171,15 @@ const reordering: Kind<'reordering'> = {
   words: (value) => `${pct(value.pct)}, gap ${value.gap}${correlationWords(value.correlation)}`,
 };
 
+/** Rules are those of the command line: the form keeps them. */
+const rules: Kind<'rules'> = {
+  name: 'Rules',
+  fields: [],
+  toForm: (value) => ({ rules: value?.length ? JSON.stringify(value) : '' }),
+  fromForm: (form) => (isFilled(form.rules) ? (JSON.parse(form.rules) as Value<'rules'>) : undefined),
+  words: (value) => value.map((rule) => (rule.exclude ? `${rule.name} excluded` : rule.name)).join(', '),
+};
+
 /** A row for each kind of the interface: one without a row is an error of types. */
 const KINDS: { [K in keyof Required<Impairment>]: Kind<K> } = {
   latency,
@@ -180,6 +189,7 @@ const KINDS: { [K in keyof Required<Impairment>]: Kind<K> } = {
   duplication: randomShare('duplication', 'Duplication'),
   reordering,
   corruption: randomShare('corruption', 'Corruption'),
+  rules,
 };
 
 const KEYS = Object.keys(KINDS) as (keyof Impairment)[];
