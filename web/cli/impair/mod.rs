@@ -6,6 +6,7 @@ mod options;
 mod play;
 mod play_lease;
 mod presets;
+mod rules;
 mod set;
 mod show;
 mod stats;
@@ -42,6 +43,7 @@ Examples:
   groundwave impair system
   groundwave impair set port1 --delay 50ms --jitter 5ms --loss 1% --rate 10mbit
   groundwave impair set both --preset geo-satellite
+  groundwave impair set port1 --match \"proto udp dport 5000-5100\" --delay 80ms --loss 2%
   groundwave impair show
   groundwave impair watch port1
   groundwave impair play examples/timeline.toml --loop --speed 10x

@@ -3,7 +3,7 @@
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_impair::{Direction, Impairment};
-use groundwave_impaird::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
+use groundwave_impaird::wire::{AppliedState, LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
 use groundwave_io_impair::timeline::resolve;
@@ -14,6 +14,7 @@ use super::Side;
 use super::client::Client;
 use super::leases::lease;
 use super::options::ImpairmentOptions;
+use super::rules::{self, RuleOptions};
 use super::show::show;
 use crate::cli::output::Output;
 
@@ -51,6 +52,9 @@ pub struct Set {
     print_tc: bool,
 
     #[command(flatten)]
+    rule: RuleOptions,
+
+    #[command(flatten)]
     options: ImpairmentOptions,
 }
 
@@ -62,11 +66,17 @@ Examples:
   groundwave impair set both --preset lte --loss 0.5%
   groundwave impair set port1 --loss 100% --for 60s
   groundwave impair set port1 --delay 50ms --print-tc
+  groundwave impair set port1 --match \"proto udp dport 5000-5100 dst 10.1.0.0/16\" --rule voip --loss 2%
+  groundwave impair set port1 --match \"src 10.9.0.0/24\" --rule monitoring --exclude
 
 The state is replaced as a whole: `set port1 --loss 1%` alone removes a delay. With --keep, options
 change the state in force. With --for, and --keep or not, what is set lies over the state that is set
 without --for, which it returns to; of leases that overlap the one that began last is in force. Without
---for, the state beneath the leases is set: their fields change when they end.";
+--for, the state beneath the leases is set: their fields change when they end.
+
+With --match, the options are the impairment of a rule. The first rule whose conditions a packet meets
+decides; the impairment of the direction is that of packets which meet none, such as fragments without
+ports, ARP and frames with a VLAN tag. --keep keeps the rules, and with --match the options of the rule.";
 
 /// Remove all impairments of a direction
 #[derive(Args)]
@@ -75,12 +85,17 @@ pub struct Clear {
     /// Direction
     #[arg(default_value = "both")]
     direction: Side,
+
+    /// Remove this rule alone
+    #[arg(long, value_name = "NAME")]
+    rule: Option<String>,
 }
 
 const CLEAR_EXAMPLES: &str = "\
 Examples:
   groundwave impair clear
   groundwave impair clear port2
+  groundwave impair clear port1 --rule voip
 
 A root qdisc of another program stays in place and is reported.";
 
@@ -93,42 +108,52 @@ impl Set {
             .transpose()
             .map_err(|what| Failure::Input(format!("--for: {what}")))?;
         let ImpairmentOptions(words) = self.options;
-        if words.is_empty() && self.preset.is_none() {
+        let rule = self.rule.rule()?;
+        let excludes = rule.as_ref().is_some_and(|rule| rule.exclude);
+        if excludes && !(words.is_empty() && self.preset.is_none()) {
+            let message = "invalid --exclude: found beside an impairment, allowed without one";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        if words.is_empty() && self.preset.is_none() && !excludes {
             let message = "nothing to set, allowed --preset or options such as --delay 50ms; `impair \
                            clear` removes all impairments";
             return Err(Failure::Input(message.to_owned()));
         }
+        let system = client.system().await?;
         let mut requested = Vec::new();
         for direction in self.direction.directions() {
-            let over = if self.keep {
-                let state = client.fetch(direction).await?;
-                // Without a lease, what leases set is not kept.
-                let below = match (&state.base, &lasts) {
-                    (Some(base), None) => base,
-                    _ => &state.impairment,
-                };
-                ImpairmentSpec::of(below).with(&words)
-            } else {
-                words.clone()
+            let below = match self.keep || rule.is_some() {
+                true => below(client.fetch(direction).await?, lasts.is_some()),
+                false => Impairment::default(),
+            };
+            let present = rule.as_ref().map_or(below.clone(), |rule| rule.present(&below));
+            let over = match self.keep {
+                true => ImpairmentSpec::of(&present).with(&words),
+                false => words.clone(),
             };
             let impairment = resolve(self.preset.as_deref(), &over, direction);
             let impairment = impairment.map_err(|(key, what)| {
                 let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
                 Failure::Input(format!("--{option}: {what}"))
             })?;
-            requested.push((direction, impairment));
-        }
-        let system = client.system().await?;
-        if words.burst.is_none() {
-            for (direction, impairment) in &mut requested {
-                system.fit_derived_burst(*direction, impairment);
+            let mut impairment = impairment;
+            if words.burst.is_none() {
+                system.fit_derived_burst(direction, &mut impairment);
             }
+            let whole = match &rule {
+                Some(rule) => rule.add(&below, impairment)?,
+                None => Impairment { rules: below.rules, ..impairment },
+            };
+            requested.push((direction, whole));
         }
         if self.print_tc {
             return print_tc(&system, &requested, output);
         }
         if let Some(duration_ns) = lasts {
-            let fields = self.keep.then(|| words.fields());
+            let fields = match &rule {
+                Some(_) => Some(rules::fields()),
+                None => self.keep.then(|| words.fields()),
+            };
             let mut changes = LeaseChanges::default();
             for (direction, impairment) in requested {
                 let fields = fields.clone();
@@ -144,6 +169,15 @@ impl Set {
             states.push(client.replace(direction, &impairment).await?);
         }
         show(&states, output)
+    }
+}
+
+/// State of a direction that a change starts from.
+fn below(state: AppliedState, is_lease: bool) -> Impairment {
+    match (state.base, is_lease) {
+        // Without a lease, what leases set is not kept.
+        (Some(base), false) => base,
+        _ => state.impairment,
     }
 }
 
@@ -193,7 +227,14 @@ impl Clear {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
         let mut states = Vec::new();
         for direction in self.direction.directions() {
-            states.push(client.clear(direction).await?);
+            states.push(match &self.rule {
+                None => client.clear(direction).await?,
+                Some(name) => {
+                    let below = below(client.fetch(direction).await?, false);
+                    let remainder = rules::without(&below, name)?;
+                    client.replace(direction, &remainder).await?
+                }
+            });
         }
         show(&states, output)
     }

@@ -8,8 +8,8 @@ use groundwave_impaird::wire::{AppliedState, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_text::{Align, Table};
 
-use super::Side;
 use super::client::Client;
+use super::{Side, rules};
 use crate::cli::output::{self, Output, word};
 
 /// Show the impairments in force in the kernel
@@ -83,12 +83,14 @@ fn text(states: &[AppliedState]) -> String {
             table.row([key.replace('_', " ")].into_iter().chain(cells));
         }
     }
-    let mut out = if table.is_empty() {
+    let rules = rules::tables(states);
+    let mut out = if table.is_empty() && rules.is_empty() {
         let names: Vec<_> = states.iter().map(|state| state.direction.name()).collect();
         format!("{}: no impairment\n", names.join(", "))
     } else {
         output::table(&table, None)
     };
+    out.push_str(&rules);
     for state in states {
         let direction = state.direction;
         for item in &state.divergence {
@@ -123,6 +125,7 @@ fn system(record: &SystemRecord) -> String {
     abilities.row(["two-state loss".to_owned(), yes(can.supports_loss_gilbert_elliott)]);
     abilities.row(["rate".to_owned(), yes(can.supports_rate)]);
     abilities.row(["distributions".to_owned(), kinds.join(", ")]);
+    abilities.row(["rules".to_owned(), yes(can.supports_rules)]);
     let mut out = format!(
         "impaird {}, {} {}\n\n{}\n{}",
         record.version,

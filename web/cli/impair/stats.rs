@@ -10,8 +10,8 @@ use groundwave_text::{Align, Table, bits_per_second};
 use serde::Serialize;
 use serde_json::json;
 
-use super::Side;
 use super::client::Client;
+use super::{Side, rules};
 use crate::cli::output::{self, Output};
 
 /// Show the counters of a direction
@@ -123,7 +123,14 @@ impl Stats {
                 ),
             };
         }
-        output.text(&output::table(&counters(&samples), None))
+        let mut text = output::table(&counters(&samples), None);
+        for (direction, stats) in &samples {
+            if let Some(table) = rules::counters(direction.name(), stats) {
+                text.push('\n');
+                text.push_str(&output::table(&table, None));
+            }
+        }
+        output.text(&text)
     }
 }
 

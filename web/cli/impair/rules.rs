@@ -1,0 +1,208 @@
+//! Rules of a direction: options, composition and tables.
+
+use clap::Args;
+use groundwave_http::Failure;
+use groundwave_impair::{Impairment, ImpairmentField, LinkStats, Rule, Rules, Selector};
+use groundwave_impaird::wire::AppliedState;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_text::{Align, Table};
+
+use crate::cli::output;
+
+/// Options of a rule.
+#[derive(Args)]
+#[command(next_help_heading = "Rule")]
+pub struct RuleOptions {
+    /// Impair only the traffic that meets these conditions, and leave the rest as it is: "proto udp
+    /// dport 5000-5100 dst 10.1.0.0/16"; also src, sport and dscp
+    #[arg(long = "match", value_name = "CONDITIONS")]
+    selector: Option<String>,
+
+    /// Name of the rule; the rule of that name is replaced in its place, another comes last [default:
+    /// rule1, rule2, ...]
+    #[arg(long = "rule", value_name = "NAME", requires = "selector")]
+    name: Option<String>,
+
+    /// Let that traffic pass unimpaired, and before all other
+    #[arg(long, requires = "selector")]
+    exclude: bool,
+
+    /// Impair SSH like other traffic; without it the first rule of a direction comes after two that
+    /// exclude TCP port 22, so that a session over the interface survives
+    #[arg(long, requires = "selector")]
+    impair_ssh: bool,
+}
+
+/// Rules that keep the way to the machine free.
+const SSH: [(&str, &str); 2] =
+    [("ssh-to", "proto tcp dport 22"), ("ssh-from", "proto tcp sport 22")];
+
+/// A parsed rule, without its impairment.
+pub struct NewRule {
+    selector: Selector,
+    name: Option<String>,
+    pub exclude: bool,
+    impair_ssh: bool,
+}
+
+impl RuleOptions {
+    /// The rule that the options are about; `None` for the whole direction.
+    pub fn rule(self) -> Result<Option<NewRule>, Failure> {
+        let Self { selector, name, exclude, impair_ssh } = self;
+        let Some(text) = selector else {
+            return Ok(None);
+        };
+        let selector = text.parse().map_err(|what| Failure::Input(format!("--match: {what}")))?;
+        Ok(Some(NewRule { selector, name, exclude, impair_ssh }))
+    }
+}
+
+impl NewRule {
+    /// Impairment of the rule with this name in `state`, if there is one.
+    pub fn present(&self, state: &Impairment) -> Impairment {
+        let rules = state.rules.iter().flat_map(|rules| &rules.0);
+        let mut same = rules.filter(|rule| Some(&rule.name) == self.name.as_ref());
+        same.next().and_then(|rule| rule.impairment.clone()).unwrap_or_default()
+    }
+
+    /// `state` with the rule, whose impairment is `impairment`.
+    pub fn add(&self, state: &Impairment, impairment: Impairment) -> Result<Impairment, Failure> {
+        let Rules(mut rules) = state.rules.clone().unwrap_or_default();
+        if rules.is_empty() && !self.impair_ssh {
+            for (name, text) in SSH {
+                let selector = text.parse().map_err(Failure::Input)?;
+                let name = name.to_owned();
+                rules.push(Rule { name, selector, exclude: true, impairment: None });
+            }
+        }
+        let is_free = |name: &String| rules.iter().all(|rule| rule.name != *name);
+        let mut numbered = (1..).map(|number| format!("rule{number}"));
+        let name = self.name.clone().or_else(|| numbered.find(is_free)).unwrap_or_default();
+        let rule = Rule {
+            name,
+            selector: self.selector,
+            exclude: self.exclude,
+            impairment: (!self.exclude).then_some(impairment),
+        };
+        match rules.iter_mut().find(|other| other.name == rule.name) {
+            Some(place) => *place = rule,
+            None => rules.push(rule),
+        }
+        checked(Impairment { rules: Some(Rules(rules)), ..state.clone() })
+    }
+}
+
+/// `state` without the rule of this name.
+pub fn without(state: &Impairment, name: &str) -> Result<Impairment, Failure> {
+    let Rules(mut rules) = state.rules.clone().unwrap_or_default();
+    let count = rules.len();
+    let names = rules.iter().map(|rule| rule.name.clone()).collect::<Vec<_>>().join(", ");
+    rules.retain(|rule| rule.name != name);
+    if rules.len() == count {
+        let allowed = if names.is_empty() { "none, as there is no rule".to_owned() } else { names };
+        return Err(Failure::Input(format!("invalid --rule: found {name:?}, allowed {allowed}")));
+    }
+    let rules = Some(Rules(rules)).filter(|rules| !rules.0.is_empty());
+    checked(Impairment { rules, ..state.clone() })
+}
+
+fn checked(impairment: Impairment) -> Result<Impairment, Failure> {
+    match impairment.validate() {
+        Ok(()) => Ok(impairment),
+        Err(refusal) => Err(Failure::Input(refusal.to_string())),
+    }
+}
+
+/// The field of a lease that a rule is in.
+pub fn fields() -> Vec<ImpairmentField> {
+    vec![ImpairmentField::Rules]
+}
+
+/// Tables of the rules of each direction that has some.
+pub fn tables(states: &[AppliedState]) -> String {
+    let mut out = String::new();
+    for state in states {
+        let Some(Rules(rules)) = &state.impairment.rules else {
+            continue;
+        };
+        let heads = [state.direction.name(), "match", "impairment"];
+        let mut table = Table::new(&heads.map(|head| (head, Align::Left)));
+        for rule in rules {
+            let impairment = rule.impairment.clone().unwrap_or_default();
+            let texts = ImpairmentSpec::of(&impairment).entries().into_iter();
+            let texts = texts.map(|(key, text)| format!("{} {text}", key.replace('_', " ")));
+            let texts = match rule.exclude {
+                true => "excluded".to_owned(),
+                false => texts.collect::<Vec<_>>().join(", "),
+            };
+            table.row([rule.name.clone(), rule.selector.to_string(), texts]);
+        }
+        out.push('\n');
+        out.push_str(&output::table(&table, None));
+    }
+    out
+}
+
+/// Counters of the rules of a direction; `None` without any.
+pub fn counters(direction: &str, stats: &LinkStats) -> Option<Table> {
+    let heads = [
+        (direction, Align::Left),
+        ("packets out", Align::Right),
+        ("bytes out", Align::Right),
+        ("dropped", Align::Right),
+        ("queued", Align::Right),
+    ];
+    let mut table = Table::new(&heads);
+    for rule in &stats.rules {
+        let counts =
+            [rule.packets_total, rule.bytes_total, rule.drops_total, rule.backlog_packets.into()];
+        let counts = counts.map(|count| count.to_string());
+        table.row([rule.names.join(", ")].into_iter().chain(counts));
+    }
+    (!table.is_empty()).then_some(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(text: &str, name: Option<&str>, exclude: bool, impair_ssh: bool) -> NewRule {
+        let name = name.map(str::to_owned);
+        NewRule { selector: text.parse().unwrap(), name, exclude, impair_ssh }
+    }
+
+    fn names(state: &Impairment) -> Vec<&str> {
+        state.rules.iter().flat_map(|rules| &rules.0).map(|rule| rule.name.as_str()).collect()
+    }
+
+    #[test]
+    fn rules_are_added_replaced_and_removed_beside_the_state() {
+        let lossy: Impairment =
+            serde_json::from_str(r#"{"loss":{"model":"bernoulli","pct":1.0}}"#).unwrap();
+        let voip = rule("proto udp dport 5000", None, false, false);
+        let state = voip.add(&lossy, lossy.clone()).unwrap();
+        assert_eq!(names(&state), ["ssh-to", "ssh-from", "rule1"]);
+        assert_eq!(state.loss, lossy.loss, "the rest stays");
+        let state = rule("dscp 1", Some("bulk"), false, true).add(&state, lossy.clone()).unwrap();
+        let state = rule("dscp 2", Some("rule1"), true, false).add(&state, lossy.clone()).unwrap();
+        assert_eq!(names(&state), ["ssh-to", "ssh-from", "rule1", "bulk"]);
+        let Rules(rules) = state.rules.as_ref().unwrap();
+        assert!(rules[2].exclude && rules[2].impairment.is_none());
+        assert_eq!(rules[2].selector.to_string(), "dscp 2");
+        let alone = rule("dscp 3", None, false, true).add(&lossy, lossy.clone()).unwrap();
+        assert_eq!(names(&alone), ["rule1"]);
+        assert_eq!(names(&without(&state, "ssh-to").unwrap()), ["ssh-from", "rule1", "bulk"]);
+        assert_eq!(without(&alone, "rule1").unwrap(), lossy);
+        let error = without(&state, "x").err().unwrap().to_string();
+        assert!(error.contains("found \"x\", allowed ssh-to, ssh-from, rule1, bulk"), "{error}");
+    }
+
+    #[test]
+    fn invalid_rule_gives_an_error() {
+        let empty = Impairment::default();
+        let error = rule("proto tcp", Some("A b"), true, true).add(&empty, empty.clone());
+        assert!(error.err().unwrap().to_string().contains("name"));
+        let error = rule("dport 5", None, true, true).add(&empty, empty.clone());
+        assert!(error.err().unwrap().to_string().contains("protocol tcp, udp or sctp"));
+    }
+}
