@@ -47,10 +47,10 @@ impl Impairments {
             drop(engine.tend(MachineClock::start(), never).await);
         });
         let interfaces = INTERFACES.map(str::to_owned);
-        let (driver, access) = Driver::new(shaper, interfaces.clone(), handle.clone(), effects);
+        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         runtime.spawn(driver.run());
         let ports = Ports {
-            interfaces,
+            names: INTERFACES.map(|name| name.parse().unwrap()),
             addresses: INTERFACES.map(str::to_owned),
             capabilities: access.capabilities().clone(),
         };

@@ -7,6 +7,8 @@ use groundwave_impair::{Direction, Extensions};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
 
+use super::port_name::{PORT_NAMES, PortName};
+
 /// Default path of the configuration.
 pub const CONFIG_PATH: &str = "/etc/impair/impaird.toml";
 
@@ -19,11 +21,6 @@ pub const BASELINE_PATH: &str = "/var/lib/impair/baseline.json";
 /// Default folder of the operator's distribution tables.
 pub const TABLES_PATH: &str = "/var/lib/impair/dist";
 
-/// Longest name of an interface, bytes: IFNAMSIZ less its NUL.
-const INTERFACE_BYTES_MAX: usize = 15;
-
-/// Names of interfaces that are accepted.
-const INTERFACE_NAMES: &str = "1 to 15 characters without spaces and slashes, such as \"eth0\"";
 /// Interfaces of two directions that are accepted.
 const INTERFACE_EACH: &str = "an interface of its own for each direction";
 
@@ -40,8 +37,8 @@ pub struct Config {
     pub tables: PathBuf,
     /// Folder of the command log; `None` keeps none.
     pub log: Option<PathBuf>,
-    /// The interface of each direction, in the order of [`Direction::ALL`].
-    pub interfaces: [String; 2],
+    /// The port of each direction, in the order of [`Direction::ALL`].
+    pub ports: [PortName; 2],
     /// Impairments beyond those of the interface.
     pub extensions: Extensions,
     /// Replacement of the root disciplines of other programs.
@@ -113,7 +110,7 @@ pub fn load(path: &Path) -> Result<Config, TomlErrors> {
 pub fn parse(text: &str, name: &str) -> Result<Config, TomlErrors> {
     let (file, mut document) = TomlDocument::read::<File>(name, text)?;
     let mode = mode(file.mode.as_deref(), &mut document);
-    let interfaces = interfaces(&file.ports, &mut document);
+    let ports = port_names(&file.ports, &mut document);
     document.finish()?;
     Ok(Config {
         socket: file.socket,
@@ -121,7 +118,7 @@ pub fn parse(text: &str, name: &str) -> Result<Config, TomlErrors> {
         baseline: file.baseline_path,
         tables: file.tables,
         log: file.log,
-        interfaces,
+        ports,
         extensions: Extensions {
             gilbert_elliott: file.extensions.contains(&ExtensionFile::GilbertElliott),
             paretonormal: file.extensions.contains(&ExtensionFile::Paretonormal),
@@ -145,35 +142,27 @@ fn mode(text: Option<&str>, document: &mut TomlDocument<'_>) -> u32 {
     })
 }
 
-fn is_interface_name(name: &str) -> bool {
-    (1..=INTERFACE_BYTES_MAX).contains(&name.len())
-        && ![".", ".."].contains(&name)
-        && !name.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control())
-}
-
-/// The interfaces of both directions, checked as those of a configuration file.
+/// The ports of both directions, checked as those of a configuration file.
 ///
 /// # Errors
 /// The value found and the values allowed.
-pub fn check_interfaces(names: [&String; 2]) -> Result<[String; 2], String> {
-    if let Some(name) = names.iter().find(|name| !is_interface_name(name)) {
-        return Err(format!("found {name:?}, allowed {INTERFACE_NAMES}"));
-    }
-    let [first, second] = names.map(Clone::clone);
+pub fn check_ports(names: [&String; 2]) -> Result<[PortName; 2], String> {
+    let [first, second] = names.map(|name| name.parse());
+    let (first, second): (PortName, PortName) = (first?, second?);
     if first == second {
         return Err(format!("found {first} for both directions, allowed {INTERFACE_EACH}"));
     }
     Ok([first, second])
 }
 
-fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2] {
+fn port_names(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [PortName; 2] {
     for (index, port) in ports.iter().enumerate() {
         let name = &port.interface;
-        if !is_interface_name(name) {
+        if name.parse::<PortName>().is_err() {
             document.invalid(
                 &format!("ports[{index}].interface"),
                 format!("invalid interface name {name:?}"),
-                INTERFACE_NAMES,
+                PORT_NAMES,
             );
         }
         let earlier = &ports[..index];
@@ -189,12 +178,14 @@ fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2
     }
     Direction::ALL.map(|direction| {
         let port = ports.iter().find(|port| port.direction == direction);
-        port.map(|port| port.interface.clone()).unwrap_or_else(|| {
+        if port.is_none() {
             let what = format!("no interface for {direction}");
             let allowed = "[[ports]] with direction and interface, for port1 and for port2";
             document.invalid("ports", what, allowed);
-            String::new()
-        })
+        }
+        // What is invalid is noted above.
+        let name = port.and_then(|port| port.interface.parse().ok());
+        name.unwrap_or(PortName { incoming: false, interface: String::new() })
     })
 }
 
@@ -208,7 +199,7 @@ mod tests {
     #[test]
     fn ports_are_enough_and_everything_can_be_said() {
         let small = parse(PORTS, "impaird.toml").unwrap();
-        assert_eq!(small.interfaces, ["eth0", "eth1"]);
+        assert_eq!(small.ports.map(|port| port.to_string()), ["eth0", "eth1"]);
         assert_eq!(small.socket, Path::new(SOCKET_PATH));
         assert_eq!((small.access.mode, small.access.group), (0o660, None));
         assert_eq!(small.tables, Path::new("/var/lib/impair/dist"));
@@ -218,6 +209,9 @@ mod tests {
                     baseline_path = \"/b.json\"\ntables = \"/t\"\nlog = \"/l\"\n\
                     extensions = [\"gilbert-elliott\", \"paretonormal\"]\ntake_over = true\n";
         let all = parse(&format!("{head}{PORTS}"), "impaird.toml").unwrap();
+        let incoming = PORTS.replace("eth1", "incoming:eth0");
+        let incoming = parse(&incoming, "impaird.toml").unwrap().ports;
+        assert_eq!(incoming.map(|port| port.to_string()), ["eth0", "incoming:eth0"]);
         assert_eq!(all.access.mode, 0o600);
         assert_eq!(all.access.group.as_deref(), Some("netdev"));
         assert!(all.extensions.gilbert_elliott && all.extensions.paretonormal);

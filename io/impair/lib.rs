@@ -8,6 +8,7 @@ mod knob;
 mod knob_value;
 pub mod leases;
 pub mod mahimahi;
+pub mod port_name;
 pub mod presets;
 pub mod quantity;
 pub mod rate_table;

@@ -8,9 +8,11 @@ use groundwave_impair::{
 };
 
 mod impairments;
+mod incoming;
 mod rules;
 
 pub use impairments::{draw, examples};
+pub use incoming::incoming_conforms;
 
 use impairments::{queued, rated};
 

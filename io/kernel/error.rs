@@ -159,6 +159,12 @@ impl KernelError {
                     module: Some(format!("cls_{}", request.kind)),
                 }
             }
+            ENOENT if detail.as_deref().is_some_and(|detail| detail.contains("action module")) => {
+                Self::Unsupported {
+                    what: "the action mirred".to_owned(),
+                    module: Some("act_mirred".to_owned()),
+                }
+            }
             EINTR | ENOBUFS => Self::Io { what, source: io::Error::from_raw_os_error(errno) },
             _ => Self::Rejected { what, errno, detail },
         }

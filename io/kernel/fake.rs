@@ -10,6 +10,7 @@ mod options;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::incoming;
 use super::{
     Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, Request,
 };
@@ -35,6 +36,9 @@ struct State {
     /// Interfaces that other programs changed.
     changed: Vec<String>,
 }
+
+/// First index of the devices of incoming traffic.
+const INCOMING: u32 = 1000;
 
 /// A refusal: error number and message.
 type Refusal = (i32, &'static str);
@@ -99,6 +103,15 @@ impl Fake {
         state.change(&request).map_err(|(errno, message)| {
             KernelError::refused(&request, errno, Some(message.to_owned()))
         })
+    }
+
+    /// Ends the redirection of the incoming traffic of a port, as another program does.
+    ///
+    /// # Panics
+    /// When the port has none.
+    pub fn end_redirection(&self, interface: &str) {
+        self.with_link(interface, |link| link.is_idle = true);
+        self.notify(&mut self.lock(), interface);
     }
 
     /// Removes an interface.
@@ -207,13 +220,48 @@ impl Kernel for Fake {
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
         let state = self.lock();
         let device = state.devices.get(interface);
+        let base = incoming::base_of(interface).and_then(|base| state.devices.get(base));
+        if let (None, Some(base)) = (device, base) {
+            return Ok(Link { index: 0, ..base.link.clone() });
+        }
         device
             .map(|device| device.link.clone())
             .ok_or_else(|| KernelError::Gone { what: interface.to_owned() })
     }
 
+    async fn prepare(&mut self, interface: &str) -> Result<bool, KernelError> {
+        let mut state = self.lock();
+        let Some(base) = incoming::base_of(interface) else {
+            return Ok(false);
+        };
+        let Some(base) = state.devices.get(base).map(|device| device.link.clone()) else {
+            return Err(KernelError::Gone { what: base.to_owned() });
+        };
+        if let Some(device) = state.devices.get_mut(interface) {
+            return Ok(std::mem::take(&mut device.link.is_idle));
+        }
+        let mut device = Device::new(INCOMING + base.index);
+        device.link = Link { index: INCOMING + base.index, is_ifb: true, ..base };
+        state.devices.insert(interface.to_owned(), device);
+        Ok(true)
+    }
+
+    async fn release(&mut self, interface: &str) -> Result<(), KernelError> {
+        if incoming::base_of(interface).is_some() {
+            self.lock().devices.remove(interface);
+        }
+        Ok(())
+    }
+
+    async fn has_ifb(&mut self) -> Result<bool, KernelError> {
+        Ok(!self.lock().lacks.contains(&"ifb"))
+    }
+
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
         let mut state = self.lock();
+        if index == 0 {
+            return Ok(None);
+        }
         let device =
             state.at(index).ok_or_else(|| KernelError::Gone { what: format!("number {index}") })?;
         Ok(device.under(parent))

@@ -17,6 +17,7 @@ mod error;
 mod fake;
 pub mod fifo;
 pub mod filter;
+pub mod incoming;
 mod limits;
 pub mod linux_tc;
 pub mod message;
@@ -49,7 +50,7 @@ pub use netem::{Netem, Odds, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
-pub use tc_text::{TcCommands, tc_commands};
+pub use tc_text::{TcCommands, incoming_commands, tc_commands};
 
 /// A kernel, or a model of one, that executes queueing discipline requests.
 pub trait Kernel: Send + 'static {
@@ -61,6 +62,35 @@ pub trait Kernel: Send + 'static {
     /// # Errors
     /// [`KernelError::Gone`] without such an interface.
     fn link(&mut self, interface: &str) -> impl Future<Output = Result<Link, KernelError>> + Send;
+
+    /// Makes what a port needs to be impaired: for the incoming traffic of an interface a device to
+    /// which it is redirected. Returns a change.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    fn prepare(
+        &mut self,
+        _interface: &str,
+    ) -> impl Future<Output = Result<bool, KernelError>> + Send {
+        std::future::ready(Ok(false))
+    }
+
+    /// Removes what [`Self::prepare`] made.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    fn release(
+        &mut self,
+        _interface: &str,
+    ) -> impl Future<Output = Result<(), KernelError>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Presence of devices that incoming traffic can be redirected to, queried without a change.
+    ///
+    /// # Errors
+    /// When the request fails for another reason.
+    fn has_ifb(&mut self) -> impl Future<Output = Result<bool, KernelError>> + Send;
 
     /// Names of the interfaces looked up before that other programs changed since the last call.
     ///

@@ -1,6 +1,6 @@
 //! Traffic control of the running kernel, over a netlink socket.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -9,15 +9,16 @@ use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, Watc
 use netlink_packet_core::{DecodeError, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME,
+    EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME,
     IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC,
     RTM_GETTFILTER, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
 };
 
-use super::batch::Message as _;
+use super::batch::Message;
+use super::incoming;
 use super::{
     Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, ReadBack,
-    Request,
+    Request, Verb,
 };
 
 /// Bytes of `struct ifinfomsg`.
@@ -34,6 +35,8 @@ pub struct LinuxTc {
     release: String,
     /// Last seen indices of interfaces by name.
     indices: BTreeMap<String, u32>,
+    /// Last seen indices of the interfaces whose incoming traffic is a port, by the name of the port.
+    bases: BTreeMap<String, u32>,
 }
 
 impl LinuxTc {
@@ -58,7 +61,67 @@ impl LinuxTc {
             wake,
             release: release.release().to_string_lossy().into_owned(),
             indices: BTreeMap::new(),
+            bases: BTreeMap::new(),
         })
+    }
+
+    fn look_up(&mut self, interface: &str) -> Result<Link, KernelError> {
+        self.add_link_request(interface);
+        link_of(interface, self.call()?.pop())
+    }
+
+    /// The device of a port that is the incoming traffic of the interface `base`; one without an index
+    /// where there is none at present.
+    fn incoming(&mut self, port: &str, base: &str) -> Result<Link, KernelError> {
+        let base = self.look_up(base)?;
+        self.bases.insert(port.to_owned(), base.index);
+        let name = incoming::device_of(base.index);
+        match self.look_up(&name) {
+            Ok(device) if device.is_ifb => {
+                self.indices.insert(port.to_owned(), device.index);
+                let filters = self.dump_filters(base.index, incoming::INGRESS)?;
+                let mut filters = filters.iter();
+                let is_idle = !filters.any(|one| incoming::is_redirect(one, device.index));
+                Ok(Link { is_idle, ..device })
+            }
+            Ok(_) => Err(KernelError::Rejected {
+                what: format!("use the device {name}"),
+                errno: EEXIST,
+                detail: Some("another program has an interface of this name".to_owned()),
+            }),
+            Err(KernelError::Gone { .. }) => {
+                self.indices.remove(port);
+                let Link { mtu_bytes, gso_bytes_max, tx_queue_packets, .. } = base;
+                Ok(Link { mtu_bytes, gso_bytes_max, tx_queue_packets, ..Link::default() })
+            }
+            Err(err) => Err(err),
+        }
+    }
+
+    fn dump_filters(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> Result<Vec<FilterMessage>, KernelError> {
+        let mut body = Vec::with_capacity(TC_HEADER_BYTES);
+        append_words(&mut body, &[0, index, 0, parent.0, 0]);
+        let answers = match self.socket.dump(&(RTM_GETTFILTER, 0, body.as_slice())) {
+            // No such discipline.
+            Err(NetlinkError::Refused { errno: ENOENT | EINVAL, .. }) => Vec::new(),
+            answers => answers.map_err(|err| {
+                KernelError::netlink(format!("read the filters of {parent}"), err)
+            })?,
+        };
+        Ok(answers.iter().map(|body| FilterMessage::read(body)).collect::<Result<_, _>>()?)
+    }
+
+    /// Executes one request.
+    fn execute(&mut self, request: &impl Message) -> Result<(), KernelError> {
+        self.socket.add(request);
+        match self.call()?.pop() {
+            Some(Err(refusal)) => Err(request.refused(refusal)),
+            _ => Ok(()),
+        }
     }
 
     fn add_link_request(&mut self, interface: &str) {
@@ -88,6 +151,9 @@ impl LinuxTc {
         index: u32,
         parents: [Handle; N],
     ) -> Result<[Option<Qdisc>; N], KernelError> {
+        if index == 0 {
+            return Ok([const { None }; N]);
+        }
         self.add_qdisc_requests(index, &parents);
         let answers = self.call()?;
         read_qdiscs(index, parents, answers)
@@ -100,10 +166,70 @@ impl Kernel for LinuxTc {
     }
 
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
-        self.add_link_request(interface);
-        let link = link_of(interface, self.call()?.pop())?;
+        if let Some(base) = incoming::base_of(interface) {
+            return self.incoming(interface, base);
+        }
+        let link = self.look_up(interface)?;
         self.indices.insert(interface.to_owned(), link.index);
         Ok(link)
+    }
+
+    async fn prepare(&mut self, interface: &str) -> Result<bool, KernelError> {
+        let Some(base) = incoming::base_of(interface) else {
+            return Ok(false);
+        };
+        let device = self.incoming(interface, base)?;
+        if device.index != 0 && !device.is_idle {
+            return Ok(false);
+        }
+        let base = self.look_up(base)?;
+        if device.index == 0 {
+            self.execute(&incoming::create_device(&base))?;
+        }
+        let device = self.look_up(&incoming::device_of(base.index))?;
+        match self.execute(&incoming::hook(base.index, Verb::Create)) {
+            // One of another program, or of an earlier run.
+            Ok(()) | Err(KernelError::Rejected { errno: EEXIST, .. }) => {}
+            Err(err) => return Err(err),
+        }
+        // One that an earlier run left for another device.
+        let _ = self.execute(&incoming::redirect(base.index, None));
+        self.execute(&incoming::redirect(base.index, Some(device.index)))?;
+        Ok(true)
+    }
+
+    async fn release(&mut self, interface: &str) -> Result<(), KernelError> {
+        let Some(base) = incoming::base_of(interface) else {
+            return Ok(());
+        };
+        let device = self.incoming(interface, base)?;
+        if device.index == 0 {
+            return Ok(());
+        }
+        let base = self.look_up(base)?;
+        if !device.is_idle {
+            self.execute(&incoming::redirect(base.index, None))?;
+        }
+        let hooks = [incoming::INGRESS, incoming::EGRESS];
+        let mut is_free = true;
+        for hook in hooks {
+            is_free &= self.dump_filters(base.index, hook)?.is_empty();
+        }
+        if is_free {
+            // It may be one of another kind, with the same handle.
+            let _ = self.execute(&incoming::hook(base.index, Verb::Delete));
+        }
+        self.execute(&incoming::delete_device(device.index))?;
+        self.indices.remove(interface);
+        Ok(())
+    }
+
+    async fn has_ifb(&mut self) -> Result<bool, KernelError> {
+        match self.execute(&incoming::impossible_device()) {
+            Err(KernelError::Rejected { errno: EOPNOTSUPP, .. }) => Ok(false),
+            Err(KernelError::Rejected { .. }) | Ok(()) => Ok(true),
+            Err(err) => Err(err),
+        }
     }
 
     fn changed(&mut self) -> Result<Vec<String>, KernelError> {
@@ -118,8 +244,9 @@ impl Kernel for LinuxTc {
                 || changes.removed.contains(*index)
                 || changes.present.get(*name).is_some_and(|now| now != *index)
         };
-        let changed = self.indices.iter().filter(is_changed);
-        Ok(changed.map(|(name, _)| name.clone()).collect())
+        let own = self.indices.iter().chain(&self.bases);
+        let changed: BTreeSet<_> = own.filter(is_changed).map(|(name, _)| name.clone()).collect();
+        Ok(changed.into_iter().collect())
     }
 
     async fn until_changed(&mut self) -> Result<(), KernelError> {
@@ -150,22 +277,11 @@ impl Kernel for LinuxTc {
         index: u32,
         parent: Handle,
     ) -> Result<Vec<FilterMessage>, KernelError> {
-        let mut body = Vec::with_capacity(TC_HEADER_BYTES);
-        append_words(&mut body, &[0, index, 0, parent.0, 0]);
-        let answers = self.socket.dump(&(RTM_GETTFILTER, 0, body.as_slice()));
-        let answers = answers
-            .map_err(|err| KernelError::netlink(format!("read the filters of {parent}"), err))?;
-        Ok(answers.iter().map(|body| FilterMessage::read(body)).collect::<Result<_, _>>()?)
+        self.dump_filters(index, parent)
     }
 
     async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
-        for request in requests {
-            self.socket.add(request);
-            if let Some(Err(refusal)) = self.call()?.pop() {
-                return Err(request.refused(refusal));
-            }
-        }
-        Ok(())
+        requests.iter().try_for_each(|request| self.execute(request))
     }
 
     async fn link_and_qdiscs<const N: usize>(
@@ -174,7 +290,8 @@ impl Kernel for LinuxTc {
         parents: [Handle; N],
     ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
         // The index rarely changes: the disciplines of the last one are read in the same call.
-        let Some(index) = self.indices.get(interface).copied() else {
+        let known = self.indices.get(interface).copied();
+        let Some(index) = known.filter(|_| incoming::base_of(interface).is_none()) else {
             let link = self.link(interface).await?;
             let found = self.qdiscs(link.index, parents)?;
             return Ok((link, found));
@@ -193,11 +310,7 @@ impl Kernel for LinuxTc {
     }
 
     async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
-        self.socket.add(request);
-        match self.call()?.pop() {
-            Some(Err(refusal)) => Err(request.refused(refusal)),
-            _ => Ok(()),
-        }
+        self.execute(request)
     }
 
     async fn send_and_read<const N: usize>(
@@ -282,6 +395,7 @@ fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
     let mtu_bytes = number(IFLA_MTU)?.unwrap_or_default();
     let gso_bytes_max = number(IFLA_GSO_MAX_SIZE)?.unwrap_or_default();
     let segments_max = number(IFLA_GSO_MAX_SEGS)?.unwrap_or(u32::MAX);
+    let kind = attrs.nest(IFLA_LINKINFO)?.and_then(|info| info.text(IFLA_INFO_KIND));
     Ok(Link {
         index,
         mtu_bytes,
@@ -293,10 +407,9 @@ fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
         tx_packets: counter(1),
         tx_bytes: counter(3),
         tx_dropped: counter(7),
-        forwards: attrs
-            .nest(IFLA_LINKINFO)?
-            .and_then(|info| info.text(IFLA_INFO_KIND))
-            .is_some_and(|kind| FORWARDING.contains(&kind.as_str())),
+        is_ifb: kind.as_deref() == Some(incoming::IFB),
+        is_idle: false,
+        forwards: kind.is_some_and(|kind| FORWARDING.contains(&kind.as_str())),
     })
 }
 

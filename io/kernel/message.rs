@@ -174,6 +174,10 @@ pub struct Link {
     pub tx_bytes: u64,
     /// Packets dropped while sending.
     pub tx_dropped: u64,
+    /// `true` for a device that incoming traffic can be redirected to.
+    pub is_ifb: bool,
+    /// `true` for such a device to which the traffic of its interface is not redirected.
+    pub is_idle: bool,
     /// `true` for a bridge or a switch, which forwards frames past its own disciplines.
     pub forwards: bool,
 }

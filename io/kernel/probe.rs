@@ -7,16 +7,13 @@ use groundwave_impair::{Capabilities, Extensions, Missing};
 
 use super::bands::PRIO;
 use super::filter::FLOWER;
+use super::incoming;
+use super::incoming::{IFB, MATCHALL};
 use super::{FilterRequest, Handle, Kernel, KernelError, Request, Verb};
 
 /// The kinds of the stack, with options that each refuses.
 const KINDS: [(&str, Option<&[u8]>); 5] =
     [("netem", None), ("tbf", None), ("pfifo", Some(&[0])), ("bfifo", Some(&[0])), (PRIO, None)];
-
-/// Handle and parent of the hook of filters beside the disciplines, and its side of leaving packets.
-const CLSACT: Handle = Handle::new(0xffff, 0);
-const CLSACT_PARENT: Handle = Handle::new(0xffff, 0xfff1);
-const CLSACT_EGRESS: Handle = Handle::new(0xffff, 0xfff3);
 
 /// EINVAL: the kind is known, its options are refused.
 const KNOWN: i32 = 22;
@@ -64,11 +61,16 @@ pub async fn probe<K: Kernel>(
             }
         }
     }
-    let has_flower = has_flower(kernel, index).await?;
-    if !has_flower {
-        let module = format!("cls_{FLOWER}");
-        missing.push(Missing { kind: FLOWER.to_owned(), module });
-    }
+    let filters = filters(kernel, index).await?;
+    let has_ifb = kernel.has_ifb().await?;
+    let others = [
+        (FLOWER, &filters.flower),
+        (IFB, &(!has_ifb).then(|| IFB.to_owned())),
+        (MATCHALL, &filters.redirect),
+    ];
+    missing.extend(others.into_iter().filter_map(|(kind, module)| {
+        Some(Missing { kind: kind.to_owned(), module: module.clone()? })
+    }));
     let [netem, tbf, pfifo, bfifo, prio] = known;
     let (backend_name, backend_version) = kernel.backend();
     Ok(Capabilities {
@@ -76,7 +78,8 @@ pub async fn probe<K: Kernel>(
         tbf,
         pfifo,
         bfifo,
-        rules: prio && has_flower,
+        rules: prio && filters.flower.is_none(),
+        incoming: has_ifb && filters.redirect.is_none(),
         extensions: if netem { extensions } else { Extensions::default() },
         missing,
         backend_name,
@@ -84,27 +87,31 @@ pub async fn probe<K: Kernel>(
     })
 }
 
-/// Presence of filters of rules. They need a discipline, so a hook without effect on packets is made on
-/// loopback for that one request; without the hook they are assumed, and refused at the first use.
-async fn has_flower<K: Kernel>(kernel: &mut K, index: u32) -> Result<bool, KernelError> {
-    let hook = Request {
-        verb: Verb::Create,
-        index,
-        handle: CLSACT,
-        parent: CLSACT_PARENT,
-        kind: "clsact",
-        options: None,
-    };
+/// Modules that filters lack, if any.
+#[derive(Debug, Default)]
+struct Filters {
+    /// For those of rules.
+    flower: Option<String>,
+    /// For those that redirect incoming traffic.
+    redirect: Option<String>,
+}
+
+/// Modules that filters lack. They need a discipline, so a hook without effect on packets is made on
+/// loopback for the requests; without the hook those of rules are assumed, and refused at the first use.
+async fn filters<K: Kernel>(kernel: &mut K, index: u32) -> Result<Filters, KernelError> {
+    let hook = incoming::hook(index, Verb::Create);
     let is_own = match kernel.send(&hook).await {
         Ok(()) => true,
         // Another program has one there.
         Err(KernelError::Rejected { .. }) => false,
-        Err(KernelError::Unsupported { .. }) => return Ok(true),
+        Err(KernelError::Unsupported { .. }) => {
+            return Ok(Filters { flower: None, redirect: Some("sch_ingress".to_owned()) });
+        }
         Err(err) => return Err(err),
     };
-    let invalid = FilterRequest {
+    let flower = FilterRequest {
         index,
-        parent: CLSACT_EGRESS,
+        parent: incoming::EGRESS,
         preference: u16::MAX,
         handle: 1,
         protocol: 0,
@@ -112,16 +119,29 @@ async fn has_flower<K: Kernel>(kernel: &mut K, index: u32) -> Result<bool, Kerne
         // Of its type, the protocol of frames, a filter refuses one octet.
         options: Some(vec![5, 0, 8, 0, 0, 0, 0, 0]),
     };
-    let outcome = kernel.send_filters(&[invalid.clone()]).await;
-    if outcome.is_ok() {
-        kernel.send_filters(&[FilterRequest { options: None, ..invalid }]).await?;
-    }
+    let found = Filters {
+        flower: missing_module(kernel, &flower).await?,
+        redirect: missing_module(kernel, &incoming::impossible_redirect(index)).await?,
+    };
     if is_own {
         kernel.send(&Request { verb: Verb::Delete, ..hook }).await?;
     }
-    match outcome {
-        Ok(()) | Err(KernelError::Rejected { .. }) => Ok(true),
-        Err(KernelError::Unsupported { .. }) => Ok(false),
+    Ok(found)
+}
+
+/// Module that the kernel lacks for a request which it must refuse.
+async fn missing_module<K: Kernel>(
+    kernel: &mut K,
+    request: &FilterRequest,
+) -> Result<Option<String>, KernelError> {
+    match kernel.send_filters(std::slice::from_ref(request)).await {
+        Ok(()) => {
+            let removal = FilterRequest { options: None, ..request.clone() };
+            kernel.send_filters(&[removal]).await?;
+            Ok(None)
+        }
+        Err(KernelError::Rejected { .. }) => Ok(None),
+        Err(KernelError::Unsupported { module, .. }) => Ok(Some(module.unwrap_or_default())),
         Err(err) => Err(err),
     }
 }

@@ -47,6 +47,7 @@ impl Reading {
         divergence.extend(distribution(&impairment, requested.map(|(spec, _)| spec)));
         divergence.extend(two_states(&current.stack, extensions));
         divergence.extend(current.foreign.as_ref().map(foreign));
+        divergence.extend(current.link.is_idle.then(idle));
         let by_hardware = current.ours.iter().filter(|qdisc| qdisc.offloaded);
         divergence.extend(by_hardware.map(offloaded));
         let surroundings = Surroundings {
@@ -129,6 +130,23 @@ pub(super) fn foreign(qdisc: &Qdisc) -> DivergenceItem {
         observed: Some(Value::Text(format!("{} {}", qdisc.kind, qdisc.handle))),
         kind: DivergenceKind::Foreign,
         message: format!("{} is left in place", describe(qdisc)),
+    }
+}
+
+/// Layer of the redirection of incoming traffic.
+pub(super) const REDIRECT: &str = "redirect";
+
+/// Incoming traffic that is not redirected to its device.
+fn idle() -> DivergenceItem {
+    DivergenceItem {
+        layer: REDIRECT.to_owned(),
+        field: "kind".to_owned(),
+        requested: Some(Value::Text("mirred".to_owned())),
+        observed: None,
+        kind: DivergenceKind::Differs,
+        message: "redirect kind: asked for mirred, the kernel holds nothing: incoming traffic is \
+                  not impaired"
+            .to_owned(),
     }
 }
 

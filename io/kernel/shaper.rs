@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groundwave_impair::{
-    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning,
+    Capabilities, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, LinkStats,
+    Warning,
 };
 
 use super::bands::{
@@ -14,9 +15,11 @@ use super::bands::{
 use super::counters::InterfaceTotals;
 use super::drain::drain;
 use super::filter::FLOWER;
+use super::incoming;
+use super::incoming::{IFB, MATCHALL};
 use super::probe::probe;
 use super::query::{InterfaceQdiscs, PARENTS, complete, query};
-use super::reading::{Reading, describe, refused};
+use super::reading::{REDIRECT, Reading, describe, refused};
 use super::rules_reading::rule_stats;
 use super::stack::{Layout, plan};
 use super::steps::Target;
@@ -142,6 +145,47 @@ impl<K: Kernel> Shaper<K> {
         if before.link.forwards && !target.is_empty() {
             return Err(KernelError::Bridge { interface: interface.to_owned() });
         }
+        self.supports(interface)?;
+        let was_empty = before.is_empty();
+        let before = match !target.is_empty() && self.kernel.prepare(interface).await? {
+            true => query(&mut self.kernel, interface).await?,
+            false => before,
+        };
+        let outcome = self.put_in_force(interface, impairment, before, target).await;
+        let is_empty = match &outcome {
+            Ok(reading) => reading.impairment.is_empty() && !has_foreign(reading),
+            Err(_) => was_empty,
+        };
+        if !is_empty {
+            return outcome;
+        }
+        self.kernel.release(interface).await?;
+        let mut reading = outcome?;
+        reading.divergence.retain(|item| item.layer != REDIRECT);
+        Ok(reading)
+    }
+
+    /// Checks that a port of this name can be impaired.
+    fn supports(&self, interface: &str) -> Result<(), KernelError> {
+        if incoming::base_of(interface).is_none() || self.capabilities.incoming {
+            return Ok(());
+        }
+        let missing = &self.capabilities.missing;
+        let missing = missing.iter().find(|one| [IFB, MATCHALL].contains(&one.kind.as_str()));
+        Err(KernelError::Unsupported {
+            what: "incoming traffic as a port".to_owned(),
+            module: missing.map(|missing| missing.module.clone()),
+        })
+    }
+
+    /// Changes `before` to `target`.
+    async fn put_in_force(
+        &mut self,
+        interface: &str,
+        impairment: &Impairment,
+        before: InterfaceQdiscs,
+        target: Target,
+    ) -> Result<Reading, KernelError> {
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
@@ -184,8 +228,11 @@ impl<K: Kernel> Shaper<K> {
     /// may come.
     ///
     /// # Errors
-    /// [`KernelError::Bridge`], or a failure to read the interface.
+    /// [`KernelError::Bridge`], [`KernelError::Unsupported`] for incoming traffic, or a failure to read the interface.
     pub async fn check(&mut self, interface: &str) -> Result<(), KernelError> {
+        if self.known {
+            self.supports(interface)?;
+        }
         match self.kernel.link(interface).await {
             Ok(link) if link.forwards => {
                 Err(KernelError::Bridge { interface: interface.to_owned() })
@@ -384,11 +431,17 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
         pfifo: false,
         bfifo: false,
         rules: false,
+        incoming: false,
         extensions: Extensions::default(),
         missing: Vec::new(),
         backend_name,
         backend_version,
     }
+}
+
+/// `true` if another program has a discipline or filter there.
+fn has_foreign(reading: &Reading) -> bool {
+    reading.divergence.iter().any(|item| item.kind == DivergenceKind::Foreign)
 }
 
 /// Packets waiting in the queue, if the change to `target` makes it anew or removes it.

@@ -7,6 +7,7 @@ use groundwave_impair::{Capabilities, Extensions, Impairment, IpProtocol, Select
 use super::bands;
 use super::bands::{BANDS_COUNT, PRIO, REST, bands_of, filters_of, requested_rules};
 use super::filter::RuleFilter;
+use super::incoming;
 use super::stack::{Layout, Stack, plan};
 use super::{Handle, KernelError, Link, netem_plan};
 
@@ -18,6 +19,7 @@ fn capabilities(netem: bool) -> Capabilities {
         pfifo: true,
         bfifo: true,
         rules: true,
+        incoming: true,
         extensions: Extensions { gilbert_elliott: true, paretonormal: true },
         missing: Vec::new(),
         backend_name: String::new(),
@@ -83,6 +85,24 @@ pub fn tc_commands(
         )
     }));
     Ok(printed)
+}
+
+/// Device of the commands of [`incoming_commands`]; that of the daemon has the index of its interface.
+const DEVICE: &str = "gwin0";
+
+/// Commands that redirect the incoming traffic of an interface to a device, and the name of that device.
+#[must_use]
+pub fn incoming_commands(interface: &str) -> (&'static str, Vec<String>) {
+    let commands = [
+        format!("ip link add {DEVICE} type ifb"),
+        format!("ip link set {DEVICE} up"),
+        format!("tc qdisc add dev {interface} clsact"),
+        format!(
+            "tc filter add dev {interface} ingress pref {} matchall action mirred egress redirect dev {DEVICE}",
+            incoming::PREFERENCE
+        ),
+    ];
+    (DEVICE, commands.to_vec())
 }
 
 /// Conditions of a filter in the words of `flower`.

@@ -32,6 +32,9 @@ pub struct Capabilities {
     /// Rules of a direction, by `prio` and `flower`.
     #[serde(default)]
     pub rules: bool,
+    /// Incoming traffic of an interface as a port, by `ifb` and a redirection.
+    #[serde(default)]
+    pub incoming: bool,
     /// Optional features in use; none without `netem`.
     pub extensions: Extensions,
     /// Queueing disciplines that the kernel lacks.

@@ -104,6 +104,15 @@ impl Bed {
         self.runtime.block_on(self.shaper.apply(NEAR, impairment))
     }
 
+    /// Like [`Self::apply`], to another port.
+    pub fn apply_to(
+        &mut self,
+        port: &str,
+        impairment: &Impairment,
+    ) -> Result<Reading, KernelError> {
+        self.runtime.block_on(self.shaper.apply(port, impairment))
+    }
+
     pub fn clear(&mut self) -> Result<Reading, KernelError> {
         self.runtime.block_on(self.shaper.clear(NEAR))
     }
@@ -240,6 +249,27 @@ impl Kernel for Tap {
         match &mut self.inner {
             Inner::Fake(fake) => fake.get(index, parent).await,
             Inner::Real(real) => real.get(index, parent).await,
+        }
+    }
+
+    async fn prepare(&mut self, interface: &str) -> Result<bool, KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.prepare(interface).await,
+            Inner::Real(real) => real.prepare(interface).await,
+        }
+    }
+
+    async fn release(&mut self, interface: &str) -> Result<(), KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.release(interface).await,
+            Inner::Real(real) => real.release(interface).await,
+        }
+    }
+
+    async fn has_ifb(&mut self) -> Result<bool, KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.has_ifb().await,
+            Inner::Real(real) => real.has_ifb().await,
         }
     }
 

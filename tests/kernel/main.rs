@@ -30,7 +30,7 @@ const NETWORK: [&str; 2] = ["network", "netem"];
 static CONTRACT: Group = Group { module: "contract", load: &NETWORK };
 
 /// Delay, rate, loss and order as packets see them.
-static PACKETS: Group = Group { module: "packets", load: &NETWORK };
+static PACKETS: Group = Group { module: "packets", load: &["network", "netem", "ingress"] };
 
 /// A kernel without netem.
 static BARE: Group = Group { module: "bare", load: &["network"] };

@@ -39,7 +39,7 @@ pub fn in_namespace<T: Send>(body: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Moves this thread to a fresh namespace, without IPv6: no router is asked for on a measured wire.
-fn namespace() {
+pub fn namespace() {
     unshare(CloneFlags::CLONE_NEWNET).unwrap();
     // A kernel without IPv6, or one that guards its settings, sends nothing we would mistake:
     // frames of other lengths do not count.

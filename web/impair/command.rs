@@ -10,6 +10,7 @@ use groundwave_http::Failure;
 use groundwave_impair::Extensions;
 use groundwave_io_impair::config;
 use groundwave_io_impair::config::{BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
+use groundwave_io_impair::port_name::PortName;
 
 use crate::serve::ImpairDaemon;
 
@@ -34,7 +35,8 @@ pub struct Impaird {
     #[arg(long, env = "IMPAIR_SOCKET", value_name = "PATH")]
     socket: Option<PathBuf>,
 
-    /// Interfaces of port1 and port2, instead of a configuration file
+    /// Interfaces of port1 and port2, instead of a configuration file; incoming:eth1 is the incoming
+    /// traffic of one
     #[arg(long, num_args = 2, value_names = ["PORT1", "PORT2"], conflicts_with = "config")]
     interfaces: Option<Vec<String>>,
 
@@ -57,6 +59,7 @@ Examples:
   groundwave impaird --config examples/impaird.toml --check
   groundwave impaird --unit > impaird.service
   sudo groundwave impaird --interfaces eth1 eth2
+  sudo groundwave impaird --interfaces eth0 incoming:eth0
 
 Configuration file; every key but ports shows its default:
   socket = \"/run/impair/impair.sock\"
@@ -72,7 +75,7 @@ Configuration file; every key but ports shows its default:
   interface = \"eth1\"
   [[ports]]
   direction = \"port2\"
-  interface = \"eth2\"
+  interface = \"eth2\"                      # or incoming:eth1, its incoming traffic
 
 The API is described at /swagger-ui and /api-docs/openapi.json; `groundwave impair` is its client.
 Access to the socket is full access. Changes are logged with target `audit`. Impairments stay in
@@ -90,11 +93,11 @@ impl Impaird {
         }
         let config = self.configuration()?;
         if self.check {
-            let shown = |name: &String| match bus_address(name).is_empty() {
-                true => format!("{name} (no such interface at present)"),
-                false => name.clone(),
+            let shown = |port: &PortName| match bus_address(&port.interface).is_empty() {
+                true => format!("{port} (no such interface at present)"),
+                false => port.to_string(),
             };
-            let [first, second] = config.interfaces.each_ref().map(shown);
+            let [first, second] = config.ports.each_ref().map(shown);
             let socket = config.socket.display();
             return output.text(&format!("port1 {first}, port2 {second}, socket {socket}\n"));
         }
@@ -133,7 +136,7 @@ impl Impaird {
                 baseline: BASELINE_PATH.into(),
                 tables: TABLES_PATH.into(),
                 log: None,
-                interfaces: config::check_interfaces([first, second])
+                ports: config::check_ports([first, second])
                     .map_err(|what| Failure::Input(format!("invalid --interfaces: {what}")))?,
                 extensions: Extensions::default(),
                 take_over: false,

@@ -59,9 +59,11 @@ impl ImpairDaemon {
             };
             let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
             let mut shaper = Shaper::start(kernel, options).await.map_err(Failure::machine)?;
-            for interface in &config.interfaces {
-                shaper.check(interface).await.map_err(|err| match err {
-                    KernelError::Bridge { .. } => Failure::input(err),
+            for port in &config.ports {
+                shaper.check(&port.to_string()).await.map_err(|err| match err {
+                    KernelError::Bridge { .. } | KernelError::Unsupported { .. } => {
+                        Failure::input(err)
+                    }
                     other => Failure::machine(other),
                 })?;
             }
@@ -69,11 +71,11 @@ impl ImpairDaemon {
         })?;
         let handle = engine.handle();
         let effects = engine.effects::<ShapePort>();
-        let interfaces = config.interfaces.clone();
+        let interfaces = config.ports.each_ref().map(ToString::to_string);
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let ports = Ports {
-            interfaces: config.interfaces.clone(),
-            addresses: config.interfaces.each_ref().map(|name| bus_address(name)),
+            addresses: config.ports.each_ref().map(|port| bus_address(&port.interface)),
+            names: config.ports.clone(),
             capabilities: access.capabilities().clone(),
         };
         announce(&socket, &ports);
@@ -149,8 +151,8 @@ fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
 fn announce(socket: &Socket, ports: &Ports) {
     let can = &ports.capabilities;
     tracing::info!(
-        port1 = ports.interfaces[0],
-        port2 = ports.interfaces[1],
+        port1 = %ports.names[0],
+        port2 = %ports.names[1],
         backend = format!("{} {}", can.backend_name, can.backend_version),
         missing = can
             .missing

@@ -13,6 +13,7 @@ use groundwave_impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
     Snapshot,
 };
+use groundwave_io_impair::port_name::PortName;
 use groundwave_kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -53,8 +54,8 @@ impl From<DriverHandle> for DriverQueries {
 /// Interfaces behind the two directions.
 #[derive(Debug, Clone)]
 pub struct Ports {
-    /// Name of the interface of each, in the order of [`Direction::ALL`].
-    pub interfaces: [String; 2],
+    /// Name of the port of each, in the order of [`Direction::ALL`].
+    pub names: [PortName; 2],
     /// Bus address of each.
     pub addresses: [String; 2],
     /// Capabilities of the backend.

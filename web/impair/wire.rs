@@ -238,6 +238,9 @@ pub struct PortRecord {
     pub direction: Direction,
     /// Name of the interface.
     pub interface: String,
+    /// Incoming traffic of the interface; absent for leaving traffic.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incoming: bool,
     /// Bus address of the device, such as `0000:03:00.0`; `virtual` for an interface on no bus,
     /// empty for one that sysfs did not show at the start.
     pub bdf: String,
@@ -262,6 +265,9 @@ pub struct CapabilityRecord {
     /// Rules of a direction.
     #[serde(default)]
     pub supports_rules: bool,
+    /// Incoming traffic of an interface as a port.
+    #[serde(default)]
+    pub supports_incoming: bool,
     /// Name of the backend.
     pub backend_name: String,
     /// Version of the backend.
@@ -284,9 +290,10 @@ impl SystemRecord {
     pub fn of(ports: &Ports) -> Self {
         let record = |direction: Direction| PortRecord {
             direction,
-            interface: ports.interfaces[direction as usize].clone(),
+            interface: ports.names[direction as usize].interface.clone(),
+            incoming: ports.names[direction as usize].incoming,
             bdf: ports.addresses[direction as usize].clone(),
-            mtu: mtu_bytes(&ports.interfaces[direction as usize]),
+            mtu: mtu_bytes(&ports.names[direction as usize].interface),
         };
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -317,6 +324,7 @@ impl CapabilityRecord {
             supports_rate: can.tbf,
             supports_distributions: kinds.map(record).collect(),
             supports_rules: can.rules,
+            supports_incoming: can.incoming,
             backend_name: can.backend_name.clone(),
             backend_version: can.backend_version.clone(),
             missing: can.missing.clone(),

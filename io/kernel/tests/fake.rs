@@ -6,7 +6,9 @@ use groundwave_impair::{
     DivergenceKind, FailureKind, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit, Rate,
 };
 
-use super::super::conformance::{conforms, examples, options, round_trip, verifiable};
+use super::super::conformance::{
+    conforms, examples, incoming_conforms, options, round_trip, verifiable,
+};
 use super::super::netem::Netem;
 use super::super::stack::NETEM;
 use super::super::{Counters, Fake, Handle, KernelError, Options, Qdisc, Request, Shaper, Verb};
@@ -31,6 +33,17 @@ fn the_model_conforms_with_and_without_netem() {
         conforms(whole.clone(), whole, "eth0", everything()).await;
         let bare = Fake::new(&["eth0"]).without("netem");
         conforms(bare.clone(), bare, "eth0", everything()).await;
+    });
+}
+
+#[test]
+fn incoming_traffic_of_the_model_conforms_with_and_without_ifb() {
+    block_on(async {
+        let whole = Fake::new(&["eth0"]);
+        let end = || whole.end_redirection("incoming:eth0");
+        incoming_conforms(whole.clone(), whole.clone(), "eth0", end, everything()).await;
+        let bare = Fake::new(&["eth0"]).without("ifb");
+        incoming_conforms(bare.clone(), bare, "eth0", || (), everything()).await;
     });
 }
 

@@ -5,7 +5,7 @@ use groundwave_needs::needs;
 use nix::sched::{CloneFlags, unshare};
 
 use super::super::batch::Batch;
-use super::super::conformance::{conforms, draw, options, possible, round_trip};
+use super::super::conformance::{conforms, draw, incoming_conforms, options, possible, round_trip};
 use super::super::fifo::Fifo;
 use super::super::{Handle, Kernel, LinuxTc, Request, Shaper, Verb};
 use super::random::block_on;
@@ -44,6 +44,26 @@ fn the_running_kernel_conforms() {
             let has = |module| !capabilities.missing.iter().any(|missing| missing.module == module);
             assert_eq!(capabilities.netem, has("sch_netem"));
             assert!(capabilities.pfifo && capabilities.bfifo);
+        });
+    });
+}
+
+#[needs(namespaces)]
+#[test]
+fn incoming_traffic_of_the_running_kernel_conforms() {
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let [kernel, other] = [(), ()].map(|()| LinuxTc::open(None).unwrap());
+            let options = options(std::path::Path::new("/nowhere"));
+            let end = || {
+                let words = "filter del dev port1 ingress pref 26455".split(' ');
+                let done = std::process::Command::new("tc").args(words).status();
+                assert!(done.unwrap().success());
+            };
+            incoming_conforms(kernel, other, "port1", end, options).await;
+            let mut show = std::process::Command::new("tc");
+            let shown = show.args(["qdisc", "show", "dev", "port1"]).output().unwrap().stdout;
+            assert!(!String::from_utf8(shown).unwrap().contains("clsact"), "no hook remains");
         });
     });
 }

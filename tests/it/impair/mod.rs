@@ -86,10 +86,10 @@ impl Bench {
         let last = over.clone().cancelled_owned();
         let world = runtime.spawn(async move { engine.tend(MachineClock::start(), last).await });
         let interfaces = INTERFACES.map(str::to_owned);
-        let (driver, access) = Driver::new(shaper, interfaces.clone(), handle.clone(), effects);
+        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         runtime.spawn(driver.run());
         let ports = Ports {
-            interfaces,
+            names: INTERFACES.map(|name| name.parse().unwrap()),
             addresses: ["0000:03:00.0".to_owned(), "virtual".to_owned()],
             capabilities: access.capabilities().clone(),
         };

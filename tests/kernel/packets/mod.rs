@@ -4,6 +4,7 @@
 //! median; shares within four standard deviations.
 
 mod delay;
+mod incoming;
 mod loss;
 mod rate;
 mod rules;

@@ -7,7 +7,7 @@ use groundwave_impaird::wire::{AppliedState, LeaseChange, LeaseChanges, NewLease
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
 use groundwave_io_impair::timeline::resolve;
-use groundwave_kernel::tc_commands;
+use groundwave_kernel::{incoming_commands, tc_commands};
 use serde::Serialize;
 
 use super::Side;
@@ -202,12 +202,16 @@ fn print_tc(
         let changes = requested.iter().filter(|(direction, _)| *direction == port.direction);
         for (direction, impairment) in changes {
             let netem = system.capabilities.supports_latency;
-            let printed =
-                tc_commands(&port.interface, impairment, netem).map_err(Failure::input)?;
+            let (device, mut commands) = match port.incoming {
+                true => incoming_commands(&port.interface),
+                false => (port.interface.as_str(), Vec::new()),
+            };
+            let printed = tc_commands(device, impairment, netem).map_err(Failure::input)?;
+            commands.extend(printed.commands);
             ports.push(PortCommands {
                 direction: *direction,
                 interface: port.interface.clone(),
-                commands: printed.commands,
+                commands,
                 omissions: printed.omissions,
             });
         }

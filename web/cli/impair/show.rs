@@ -109,11 +109,14 @@ fn system(record: &SystemRecord) -> String {
     let mut ports = Table::new(&[
         ("direction", Align::Left),
         ("interface", Align::Left),
+        ("traffic", Align::Left),
         ("bus address", Align::Left),
     ]);
     for port in &record.ports {
         let bdf = if port.bdf.is_empty() { "unknown" } else { &port.bdf };
-        ports.row([port.direction.to_string(), port.interface.clone(), bdf.to_owned()]);
+        let traffic = if port.incoming { "incoming" } else { "leaving" };
+        let cells = [port.direction.name(), &port.interface, traffic, bdf];
+        ports.row(cells.map(str::to_owned));
     }
     let can = &record.capabilities;
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
@@ -126,6 +129,7 @@ fn system(record: &SystemRecord) -> String {
     abilities.row(["rate".to_owned(), yes(can.supports_rate)]);
     abilities.row(["distributions".to_owned(), kinds.join(", ")]);
     abilities.row(["rules".to_owned(), yes(can.supports_rules)]);
+    abilities.row(["incoming traffic".to_owned(), yes(can.supports_incoming)]);
     let mut out = format!(
         "impaird {}, {} {}\n\n{}\n{}",
         record.version,

@@ -1,0 +1,68 @@
+//! Incoming traffic of an interface as a port: its device exists while it is impaired.
+
+use groundwave_impair::{Impairment, QueueUnit};
+
+use super::super::incoming::PREFIX;
+use super::super::{Kernel, KernelError, Options, Reading, Shaper};
+use super::impairments::{queued, rated};
+use super::round_trip;
+
+/// Runs the cases on the incoming traffic of `interface`; `other` is another program on the same kernel,
+/// and `end_redirection` lets it end the redirection to the device.
+///
+/// # Panics
+/// Where the kernel does not conform.
+pub async fn incoming_conforms<K: Kernel>(
+    kernel: K,
+    mut other: K,
+    interface: &str,
+    end_redirection: impl Fn(),
+    options: Options,
+) {
+    let port = format!("{PREFIX}{interface}");
+    let mut shaper = Shaper::start(kernel, options).await.unwrap();
+    if !shaper.capabilities().incoming {
+        return lacks(&mut shaper, &port).await;
+    }
+    shaper.check(&port).await.unwrap();
+    assert_eq!(shaper.read(&port).await.unwrap(), Reading::default());
+    assert_eq!(other.link(&port).await.unwrap().index, 0, "no device without an impairment");
+    for impairment in [rated(), queued(QueueUnit::Packets, 30), rated()] {
+        round_trip(&mut shaper, &port, &impairment).await;
+        assert_eq!(
+            shaper.read(interface).await.unwrap(),
+            Reading::default(),
+            "the other direction"
+        );
+        let device = other.link(&port).await.unwrap();
+        assert!(device.index != 0 && device.is_ifb && !device.is_idle);
+    }
+    end_redirection();
+    let reading = shaper.read(&port).await.unwrap();
+    let layers: Vec<_> = reading.divergence.iter().map(|item| item.layer.as_str()).collect();
+    assert_eq!(layers, ["redirect"]);
+    let reading = shaper.apply(&port, &rated()).await.unwrap();
+    assert_eq!((reading.impairment, reading.divergence), (rated(), vec![]), "repaired");
+    assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default());
+    assert_eq!(other.link(&port).await.unwrap().index, 0, "no device remains");
+    shaper.apply(&port, &rated()).await.unwrap();
+    end_redirection();
+    assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default());
+    assert_eq!(other.link(&port).await.unwrap().index, 0);
+    assert_eq!(shaper.apply(&port, &Impairment::default()).await.unwrap(), Reading::default());
+    let error = shaper.apply(&format!("{PREFIX}absent"), &rated()).await.unwrap_err();
+    assert!(matches!(error, KernelError::Gone { .. }), "{error}");
+}
+
+async fn lacks<K: Kernel>(shaper: &mut Shaper<K>, port: &str) {
+    for error in [shaper.check(port).await, shaper.apply(port, &rated()).await.map(drop)] {
+        match error.unwrap_err() {
+            KernelError::Unsupported { what, module } => {
+                assert_eq!(what, "incoming traffic as a port");
+                let modules = ["ifb", "act_mirred", "cls_matchall", "sch_ingress"];
+                assert!(module.is_some_and(|module| modules.contains(&module.as_str())));
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
