@@ -185,7 +185,7 @@ fn port_names(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [PortName;
         }
         // What is invalid is noted above.
         let name = port.and_then(|port| port.interface.parse().ok());
-        name.unwrap_or(PortName { incoming: false, interface: String::new() })
+        name.unwrap_or(PortName { namespace: None, incoming: false, interface: String::new() })
     })
 }
 

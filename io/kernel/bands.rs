@@ -23,7 +23,7 @@ use super::{Handle, Kernel, KernelError, Link, Qdisc, Request, Verb};
 
 /// Handle of the discipline of bands.
 pub const ROOT: Handle = Handle::new(BANDS, 0);
-/// Its kind.
+/// Kind of the discipline of bands.
 pub const PRIO: &str = "prio";
 /// Number of bands: all that the kernel has.
 pub const BANDS_COUNT: u16 = 16;
@@ -99,11 +99,11 @@ pub async fn read_bands<K: Kernel>(
 ) -> Result<InterfaceQdiscs, KernelError> {
     let layouts: Vec<_> = (EXCLUDED..=REST).map(Layout::band).collect();
     let parents: Vec<_> = layouts.iter().flat_map(|layout| layout.parents()).collect();
-    let found = kernel.get_many(link.index, &parents).await?;
-    let (found, _) = found.as_chunks::<3>();
+    let qdiscs = kernel.get_many(link.index, &parents).await?;
+    let (qdiscs, _) = qdiscs.as_chunks::<3>();
     let mut bands = BTreeMap::new();
-    for ((number, layout), found) in (EXCLUDED..).zip(layouts).zip(found) {
-        bands.insert(number, classify(layout, found.clone())?);
+    for ((number, layout), qdiscs) in (EXCLUDED..).zip(layouts).zip(qdiscs) {
+        bands.insert(number, classify(layout, qdiscs.clone())?);
     }
     let mut filters = kernel.filters(link.index, ROOT).await?;
     filters.retain(|filter| filter.handle != 0);

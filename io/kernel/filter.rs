@@ -337,8 +337,8 @@ mod tests {
             ("dscp 0", &[5, 6]),
         ] {
             let filters = filters(text);
-            let found: Vec<_> = filters.iter().map(RuleFilter::preference).collect();
-            assert_eq!(found, preferences, "{text}");
+            let own: Vec<_> = filters.iter().map(RuleFilter::preference).collect();
+            assert_eq!(own, preferences, "{text}");
             for filter in filters {
                 assert_eq!(RuleFilter::read(&reported(&filter)), Some(filter), "{text}");
             }

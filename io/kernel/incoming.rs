@@ -42,7 +42,8 @@ pub const EGRESS: Handle = Handle::new(0xffff, 0xfff3);
 /// Interface whose incoming traffic is the port of this name.
 #[must_use]
 pub fn base_of(port: &str) -> Option<&str> {
-    port.strip_prefix(PREFIX)
+    // Before it may be a namespace.
+    port.rsplit('/').next().and_then(|name| name.strip_prefix(PREFIX))
 }
 
 /// Name of the device of an interface.

@@ -290,8 +290,8 @@ impl Kernel for LinuxTc {
         parents: [Handle; N],
     ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
         // The index rarely changes: the disciplines of the last one are read in the same call.
-        let known = self.indices.get(interface).copied();
-        let Some(index) = known.filter(|_| incoming::base_of(interface).is_none()) else {
+        let last = self.indices.get(interface).copied();
+        let Some(index) = last.filter(|_| incoming::base_of(interface).is_none()) else {
             let link = self.link(interface).await?;
             let found = self.qdiscs(link.index, parents)?;
             return Ok((link, found));
@@ -357,7 +357,7 @@ fn read_qdiscs<const N: usize>(
 
 /// The discipline in the answer for a parent.
 fn read_answer(index: u32, parent: Handle, answer: Answer) -> Result<Option<Qdisc>, KernelError> {
-    let found = match answer {
+    let qdisc = match answer {
         // No such parent, or one without classes: another program has the handle.
         Err(NetlinkError::Refused { errno: ENOENT | EINVAL | EOPNOTSUPP, .. }) => None,
         Err(err) => {
@@ -367,7 +367,7 @@ fn read_answer(index: u32, parent: Handle, answer: Answer) -> Result<Option<Qdis
         Ok(found) => found.map(|body| read_qdisc(&body)).transpose()?,
     };
     // A discipline without a handle is a default of the kernel.
-    Ok(found.filter(|qdisc| qdisc.handle != Handle::NONE))
+    Ok(qdisc.filter(|qdisc| qdisc.handle != Handle::NONE))
 }
 
 fn lookup_error(what: &str, interface: &str, err: NetlinkError) -> KernelError {

@@ -119,14 +119,14 @@ async fn filters<K: Kernel>(kernel: &mut K, index: u32) -> Result<Filters, Kerne
         // Of its type, the protocol of frames, a filter refuses one octet.
         options: Some(vec![5, 0, 8, 0, 0, 0, 0, 0]),
     };
-    let found = Filters {
+    let missing = Filters {
         flower: missing_module(kernel, &flower).await?,
         redirect: missing_module(kernel, &incoming::impossible_redirect(index)).await?,
     };
     if is_own {
         kernel.send(&Request { verb: Verb::Delete, ..hook }).await?;
     }
-    Ok(found)
+    Ok(missing)
 }
 
 /// Module that the kernel lacks for a request which it must refuse.

@@ -41,7 +41,7 @@ pub fn rules_in_force(current: &InterfaceQdiscs, requested: RequestedRules<'_>) 
             requested.and_then(|(rules, _)| rules.0.get(usize::from(number) - 1)).filter(|_| same);
         let band = filters[0].class.minor();
         let exclude = band == EXCLUDED;
-        let wanted = requested_rule.and_then(|rule| {
+        let target = requested_rule.and_then(|rule| {
             let target = requested?.1.bands.as_ref()?.bands.get(&band)?;
             Some((rule.impairment.as_ref()?, &target.stack))
         });
@@ -55,7 +55,7 @@ pub fn rules_in_force(current: &InterfaceQdiscs, requested: RequestedRules<'_>) 
                 (None, _) => filters[0].selector,
             },
             exclude,
-            impairment: (!exclude).then(|| impairment_from_stack(&placed.stack, wanted)),
+            impairment: (!exclude).then(|| impairment_from_stack(&placed.stack, target)),
         }
     });
     Some(Rules(rules.collect()))
@@ -132,7 +132,7 @@ fn filter_items(
         let version = if filter.ipv4 { "IPv4" } else { "IPv6" };
         format!("{version} {} to {}", filter.selector, filter.class)
     };
-    let shown = |message: &FilterMessage| {
+    let text_of = |message: &FilterMessage| {
         let foreign = || format!("{} {:x}", message.kind, message.preference);
         RuleFilter::read(message).as_ref().map_or_else(foreign, text)
     };
@@ -145,7 +145,7 @@ fn filter_items(
         }
         let rule = requested.and_then(|(rules, _)| rules.0.get(usize::from(filter.rule) - 1));
         let name = rule.map(|rule| rule.name.as_str()).unwrap_or_default();
-        let sides = [Some(text(filter)), at.map(shown)];
+        let sides = [Some(text(filter)), at.map(text_of)];
         items.push(differs(&format!("rule {name}"), "match", sides));
     }
     for message in observed {
@@ -158,9 +158,9 @@ fn filter_items(
             layer: "filter".to_owned(),
             field: "match".to_owned(),
             requested: None,
-            observed: Some(Value::Text(shown(message))),
+            observed: Some(Value::Text(text_of(message))),
             kind: DivergenceKind::Foreign,
-            message: format!("filter {} of another program is left in place", shown(message)),
+            message: format!("filter {} of another program is left in place", text_of(message)),
         });
     }
     items

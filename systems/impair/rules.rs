@@ -20,6 +20,7 @@ pub const IMPAIRED_RULES_MAX: usize = 14;
 /// impair the traffic that meets none.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(transparent)]
+#[schemars(rename = "ImpairmentRules")]
 pub struct Rules(
     #[schemars(length(max = RULES_MAX))]
     #[garde(dive)]
@@ -29,6 +30,7 @@ pub struct Rules(
 /// Rule: selected traffic and its impairment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ImpairmentRule")]
 pub struct Rule {
     /// Name, 1 to 64 of `a-z0-9_-`, of its own in the direction.
     #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
@@ -66,19 +68,19 @@ impl Rules {
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let impaired = self.0.iter().filter(|rule| !rule.exclude).count();
         if self.0.len() > RULES_MAX {
-            let found = format!("{} rules", self.0.len());
-            return Err(Refusal::invalid("rules", found, format!("up to {RULES_MAX}")));
+            let count = format!("{} rules", self.0.len());
+            return Err(Refusal::invalid("rules", count, format!("up to {RULES_MAX}")));
         }
         if impaired > IMPAIRED_RULES_MAX {
-            let found = format!("{impaired} rules with an impairment");
-            return Err(Refusal::invalid("rules", found, format!("up to {IMPAIRED_RULES_MAX}")));
+            let count = format!("{impaired} rules with an impairment");
+            return Err(Refusal::invalid("rules", count, format!("up to {IMPAIRED_RULES_MAX}")));
         }
         for (place, rule) in self.0.iter().enumerate() {
             rule.check(&format!("rules[{place}]"))?;
             if self.0[..place].iter().any(|other| other.name == rule.name) {
-                let found = format!("{:?} twice", rule.name);
+                let name = format!("{:?} twice", rule.name);
                 let key = format!("rules[{place}].name");
-                return Err(Refusal::invalid(key, found, "a name of its own for each rule"));
+                return Err(Refusal::invalid(key, name, "a name of its own for each rule"));
             }
         }
         Ok(())
@@ -89,7 +91,7 @@ impl Rule {
     fn check(&self, key: &str) -> Result<(), Refusal> {
         check_table_name(&format!("{key}.name"), &self.name)?;
         self.selector.check(&format!("{key}.match"))?;
-        let found = match (&self.impairment, self.exclude) {
+        let content = match (&self.impairment, self.exclude) {
             (Some(_), true) => "impairment and exclude",
             (None, false) => "neither impairment nor exclude",
             (Some(impairment), false) if impairment.rules.is_some() => {
@@ -98,7 +100,7 @@ impl Rule {
             }
             _ => return Ok(()),
         };
-        Err(Refusal::invalid(key, found, "one of impairment and exclude"))
+        Err(Refusal::invalid(key, content, "one of impairment and exclude"))
     }
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, Validate,
 )]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "PacketSelector")]
 pub struct Selector {
     /// Protocol above IP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,12 +91,19 @@ impl FromStr for IpProtocol {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let named = Self::NAMES.iter().find(|(_, name)| *name == text);
-        let protocol = named.map(|(protocol, _)| *protocol).or_else(|| text.parse().ok().map(Self));
+        let protocol = named.map(|(protocol, _)| *protocol).or_else(|| decimal(text).map(Self));
         protocol.ok_or_else(|| {
             let names = Self::NAMES.map(|(_, name)| name).join(", ");
             format!("invalid protocol: found {text:?}, allowed {names} or a number, 0 to 255")
         })
     }
+}
+
+/// Number of a text of digits without leading zeros.
+fn decimal<T: FromStr>(text: &str) -> Option<T> {
+    let is_canonical = text.bytes().all(|digit| digit.is_ascii_digit())
+        && (text.len() == 1 || !text.starts_with('0'));
+    text.parse().ok().filter(|_| is_canonical)
 }
 
 /// Range of ports, with both ends.
@@ -132,7 +140,7 @@ impl FromStr for PortRange {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let ends = first.parse().ok().zip(last.parse().ok());
+        let ends = decimal(first).zip(decimal(last));
         ends.and_then(|(first, last)| Self::new(first, last)).ok_or_else(|| {
             format!(
                 "invalid ports: found {text:?}, allowed 1 to 65535, one or a range like 5000-5100"
@@ -143,7 +151,7 @@ impl FromStr for PortRange {
 
 /// Serialisation of a type as its text.
 macro_rules! as_text {
-    ($($type:ident: $pattern:literal, $description:literal;)+) => {$(
+    ($($type:ident as $name:literal: $pattern:literal, $description:literal;)+) => {$(
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -158,7 +166,7 @@ macro_rules! as_text {
 
         impl JsonSchema for $type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($type).into()
+                $name.into()
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
@@ -171,9 +179,9 @@ macro_rules! as_text {
 }
 
 as_text! {
-    IpProtocol: "^(tcp|udp|sctp|icmp|icmpv6|igmp|gre|esp|ospf|1?[0-9]?[0-9]|2[0-4][0-9]|25[0-5])$",
+    IpProtocol as "IpProtocol": "^(tcp|udp|sctp|icmp|icmpv6|igmp|gre|esp|ospf|1?[0-9]?[0-9]|2[0-4][0-9]|25[0-5])$",
         "Protocol above IP: tcp, udp, sctp, icmp, icmpv6, igmp, gre, esp, ospf or a number, 0 to 255";
-    PortRange: "^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?$",
+    PortRange as "SelectedPorts": "^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?$",
         "Port, 1 to 65535, or range of ports like 5000-5100";
 }
 
@@ -226,7 +234,7 @@ impl FromStr for Selector {
                 "sport" => set(&mut selector.source_ports, word, value)?,
                 "dport" => set(&mut selector.destination_ports, word, value)?,
                 "dscp" => {
-                    let number = value.parse::<u8>().ok().filter(|dscp| *dscp <= 63);
+                    let number = decimal(value).filter(|dscp| *dscp <= 63);
                     let what = || format!("invalid dscp: found {value:?}, allowed 0 to 63");
                     selector.dscp = Some(number.ok_or_else(what)?);
                 }
@@ -258,9 +266,9 @@ impl Selector {
             && !has_ports
         {
             let protocol = self.protocol.map_or("no protocol".to_owned(), |own| own.to_string());
-            let found = format!("{ports} with {protocol}");
+            let conditions = format!("{ports} with {protocol}");
             let key = format!("{key}.{name}");
-            return Err(Refusal::invalid(key, found, "protocol tcp, udp or sctp beside it"));
+            return Err(Refusal::invalid(key, conditions, "protocol tcp, udp or sctp beside it"));
         }
         if !self.allows(true) && !self.allows(false) {
             let allowed = "conditions of IPv4 or of IPv6, not of both";
@@ -297,6 +305,8 @@ mod tests {
             ("proto", "invalid proto: found no value"),
             ("proto upd", "invalid protocol: found \"upd\", allowed tcp, udp"),
             ("proto 256", "invalid protocol: found \"256\""),
+            ("proto +6", "invalid protocol: found \"+6\""),
+            ("dport 05", "invalid ports: found \"05\""),
             ("dport 0", "invalid ports: found \"0\", allowed 1 to 65535"),
             ("dport 9-8", "invalid ports: found \"9-8\""),
             ("dport 65536", "invalid ports"),

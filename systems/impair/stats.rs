@@ -49,6 +49,7 @@ pub struct LinkStats {
 /// Counters of the traffic of a rule, or of all rules that exclude, since its discipline was made.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ImpairmentRuleStats")]
 pub struct RuleStats {
     /// Names: of a rule with an impairment, or of all that exclude.
     pub names: Vec<String>,

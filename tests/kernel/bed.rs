@@ -47,7 +47,7 @@ struct Tap {
 
 enum Inner {
     Fake(Fake),
-    Real(LinuxTc),
+    Real(Box<LinuxTc>),
 }
 
 impl Bed {
@@ -216,7 +216,7 @@ fn start(
     runtime.block_on(async {
         let inner = match kernel {
             Either::Fake(fake) => Inner::Fake(fake.clone()),
-            Either::Real => Inner::Real(LinuxTc::open(None)?),
+            Either::Real => Inner::Real(Box::new(LinuxTc::open(None)?)),
         };
         let requests = Arc::clone(requests);
         Shaper::start(Tap { inner, requests }, options).await

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave_command::output::Output;
 use groundwave_files::socket::Access;
-use groundwave_host::interface::bus_address;
 use groundwave_http::Failure;
 use groundwave_impair::Extensions;
 use groundwave_io_impair::config;
 use groundwave_io_impair::config::{BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 use groundwave_io_impair::port_name::PortName;
 
+use crate::ports::bus_address;
 use crate::serve::ImpairDaemon;
 
 /// Default log filter, unless `RUST_LOG` is set.
@@ -36,7 +36,7 @@ pub struct Impaird {
     socket: Option<PathBuf>,
 
     /// Interfaces of port1 and port2, instead of a configuration file; incoming:eth1 is the incoming
-    /// traffic of one
+    /// traffic of one; netns:NAME/, pid:N/ or container:NAME/ before it is the network namespace it is in
     #[arg(long, num_args = 2, value_names = ["PORT1", "PORT2"], conflicts_with = "config")]
     interfaces: Option<Vec<String>>,
 
@@ -60,6 +60,7 @@ Examples:
   groundwave impaird --unit > impaird.service
   sudo groundwave impaird --interfaces eth1 eth2
   sudo groundwave impaird --interfaces eth0 incoming:eth0
+  sudo groundwave impaird --interfaces netns:blue/veth0 container:web/eth0
 
 Configuration file; every key but ports shows its default:
   socket = \"/run/impair/impair.sock\"
@@ -93,11 +94,13 @@ impl Impaird {
         }
         let config = self.configuration()?;
         if self.check {
-            let shown = |port: &PortName| match bus_address(&port.interface).is_empty() {
+            let is_missing =
+                |port: &PortName| port.namespace.is_none() && bus_address(port).is_empty();
+            let text = |port: &PortName| match is_missing(port) {
                 true => format!("{port} (no such interface at present)"),
                 false => port.to_string(),
             };
-            let [first, second] = config.ports.each_ref().map(shown);
+            let [first, second] = config.ports.each_ref().map(text);
             let socket = config.socket.display();
             return output.text(&format!("port1 {first}, port2 {second}, socket {socket}\n"));
         }

@@ -16,6 +16,7 @@ mod lease_store;
 mod leases;
 mod peer;
 pub mod player;
+mod ports;
 mod router;
 pub mod serve;
 mod state;

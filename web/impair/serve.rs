@@ -9,20 +9,19 @@ use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Execution};
 use groundwave_files::socket::Socket;
 use groundwave_files::wall::{MachineClock, wall_ns};
-use groundwave_host::interface::bus_address;
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
 use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
 use groundwave_impair::{ShapePort, Snapshot, world};
 use groundwave_io_impair::config::Config;
 use groundwave_io_impair::leases;
-use groundwave_kernel::{Driver, KernelError, LinuxTc, Options, Shaper};
+use groundwave_kernel::{Driver, KernelError, Options, Shaper};
 use groundwave_store::journal_file::FileJournal;
 use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Baseline, Daemon, Peer, Ports, router};
+use crate::{Baseline, Daemon, Peer, Ports, ports, router};
 
 /// Simulated time of a tick, ns; it only counts ticks.
 const STEP_NS: u64 = 1_000_000;
@@ -46,6 +45,8 @@ impl ImpairDaemon {
         // Before any other thread: threads inherit the capabilities.
         let (socket, listener) =
             Socket::listen(&config.socket, &config.access).map_err(Failure::input)?;
+        // Namespaces are entered with a capability that is dropped next.
+        let kernel = ports::kernel(&config.ports)?;
         let kept = keep_net_admin()?;
         tracing::info!("capabilities kept: {kept}");
         // A single thread: a change is a few system calls, cheaper than passing it to another.
@@ -57,7 +58,6 @@ impl ImpairDaemon {
                 tables: config.tables.clone(),
                 take_over: config.take_over,
             };
-            let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
             let mut shaper = Shaper::start(kernel, options).await.map_err(Failure::machine)?;
             for port in &config.ports {
                 shaper.check(&port.to_string()).await.map_err(|err| match err {
@@ -74,7 +74,7 @@ impl ImpairDaemon {
         let interfaces = config.ports.each_ref().map(ToString::to_string);
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let ports = Ports {
-            addresses: config.ports.each_ref().map(|port| bus_address(&port.interface)),
+            addresses: config.ports.each_ref().map(ports::bus_address),
             names: config.ports.clone(),
             capabilities: access.capabilities().clone(),
         };

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_host::interface::mtu_bytes;
 use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
     Missing, Warning,
@@ -14,6 +13,7 @@ use groundwave_io_impair::leases::{Lease, LeasedFields, Leases, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ports::mtu_bytes;
 use super::state::Ports;
 
 groundwave_http::schema_refs!(DirectionName);
@@ -241,6 +241,9 @@ pub struct PortRecord {
     /// Incoming traffic of the interface; absent for leaving traffic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incoming: bool,
+    /// Network namespace, such as `netns:blue`, `pid:12` or `container:web`; absent for that of the daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// Bus address of the device, such as `0000:03:00.0`; `virtual` for an interface on no bus,
     /// empty for one that sysfs did not show at the start.
     pub bdf: String,
@@ -292,8 +295,9 @@ impl SystemRecord {
             direction,
             interface: ports.names[direction as usize].interface.clone(),
             incoming: ports.names[direction as usize].incoming,
+            namespace: ports.names[direction as usize].namespace.as_ref().map(ToString::to_string),
             bdf: ports.addresses[direction as usize].clone(),
-            mtu: mtu_bytes(&ports.names[direction as usize].interface),
+            mtu: mtu_bytes(&ports.names[direction as usize]),
         };
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),

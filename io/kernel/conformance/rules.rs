@@ -136,7 +136,7 @@ async fn changes_of_others_are_reported<K: Kernel>(
         kind: "flower",
         options: None,
     };
-    let stranger = FilterRequest {
+    let foreign = FilterRequest {
         preference: 1000,
         protocol: filters[0].protocol(),
         options: Some(filters[0].options()),
@@ -165,7 +165,7 @@ async fn changes_of_others_are_reported<K: Kernel>(
         match case {
             0 => other.send(&limit).await.unwrap(),
             1 => other.send_filters(std::slice::from_ref(&removal)).await.unwrap(),
-            2 => other.send_filters(std::slice::from_ref(&stranger)).await.unwrap(),
+            2 => other.send_filters(std::slice::from_ref(&foreign)).await.unwrap(),
             _ => other.send(&root).await.unwrap(),
         }
         let reading = shaper.read(interface).await.unwrap();
@@ -176,8 +176,8 @@ async fn changes_of_others_are_reported<K: Kernel>(
             assert_eq!(reading.divergence.len(), 1, "{:#?}", reading.divergence);
         }
         if case == 2 {
-            let gone = FilterRequest { options: None, ..stranger.clone() };
-            other.send_filters(&[gone]).await.unwrap();
+            let removal = FilterRequest { options: None, ..foreign.clone() };
+            other.send_filters(&[removal]).await.unwrap();
         }
     }
     shaper.clear(interface).await.unwrap();

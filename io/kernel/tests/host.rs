@@ -7,7 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use super::super::batch::Batch;
 use super::super::conformance::{conforms, draw, incoming_conforms, options, possible, round_trip};
 use super::super::fifo::Fifo;
-use super::super::{Handle, Kernel, LinuxTc, Request, Shaper, Verb};
+use super::super::{Handle, Kernel, LinuxTc, Namespaces, Request, Shaper, Verb};
 use super::random::block_on;
 
 /// Runs `work` in a new namespace with the veth pair `port1`, `peer1`.
@@ -57,15 +57,68 @@ fn incoming_traffic_of_the_running_kernel_conforms() {
             let options = options(std::path::Path::new("/nowhere"));
             let end = || {
                 let words = "filter del dev port1 ingress pref 26455".split(' ');
-                let done = std::process::Command::new("tc").args(words).status();
-                assert!(done.unwrap().success());
+                let status = std::process::Command::new("tc").args(words).status();
+                assert!(status.unwrap().success());
             };
             incoming_conforms(kernel, other, "port1", end, options).await;
             let mut show = std::process::Command::new("tc");
-            let shown = show.args(["qdisc", "show", "dev", "port1"]).output().unwrap().stdout;
-            assert!(!String::from_utf8(shown).unwrap().contains("clsact"), "no hook remains");
+            let text = show.args(["qdisc", "show", "dev", "port1"]).output().unwrap().stdout;
+            assert!(!String::from_utf8(text).unwrap().contains("clsact"), "no hook remains");
         });
     });
+}
+
+/// The same name and index in two namespaces.
+#[needs(namespaces, tbf)]
+#[test]
+fn ports_of_two_namespaces_are_shaped_apart() {
+    let (tell_id, id) = std::sync::mpsc::channel();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let far = std::thread::spawn(move || {
+        in_a_fresh_namespace(move || {
+            tell_id.send(nix::unistd::gettid()).unwrap();
+            ended.recv().unwrap();
+        });
+    });
+    let file = format!("/proc/{}/ns/net", id.recv().unwrap());
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let there = Some(std::path::Path::new(&file));
+            let ports = [
+                ("port1".to_owned(), None, "port1".to_owned()),
+                ("netns:far/port1".to_owned(), there, "port1".to_owned()),
+            ];
+            let kernel = Namespaces::open(&ports).unwrap();
+            let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
+            let rate = |bps: u64| -> Impairment {
+                let text = format!(r#"{{"rate":{{"bps":{bps},"burst_bytes":15000}}}}"#);
+                serde_json::from_str(&text).unwrap()
+            };
+            for ((port, _, _), bps) in ports.iter().zip([8_000_000, 16_000_000]) {
+                let reading = shaper.apply(port, &rate(bps)).await.unwrap();
+                assert_eq!((reading.impairment, reading.divergence), (rate(bps), vec![]), "{port}");
+            }
+            assert_eq!(shaper.changed().unwrap(), [""; 0], "own changes");
+            let mut other = LinuxTc::open(there).unwrap();
+            let index = other.link("port1").await.unwrap().index;
+            let root = other.get(index, Handle::ROOT).await.unwrap().unwrap();
+            let removal = Request {
+                verb: Verb::Delete,
+                index,
+                handle: root.handle,
+                parent: Handle::ROOT,
+                kind: if root.kind == "netem" { "netem" } else { "tbf" },
+                options: None,
+            };
+            other.send(&removal).await.unwrap();
+            shaper.until_changed().await.unwrap();
+            assert_eq!(shaper.changed().unwrap(), ["netns:far/port1"]);
+            assert!(shaper.read("netns:far/port1").await.unwrap().impairment.is_empty());
+            assert_eq!(shaper.read("port1").await.unwrap().impairment, rate(8_000_000));
+        });
+    });
+    end.send(()).unwrap();
+    far.join().unwrap();
 }
 
 /// Properties that the kernel lacks are left out.

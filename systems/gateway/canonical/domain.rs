@@ -6,7 +6,7 @@ use groundwave_engine::{Id, Kind, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cidr::Cidr;
+use super::Cidr;
 use crate::config::ConfigObject;
 
 /// Characters of the name of an interface, as in a refusal.

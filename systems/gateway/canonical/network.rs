@@ -9,7 +9,7 @@ use groundwave_simulation::site::{NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cidr::Cidr;
+use super::Cidr;
 use super::domain::UnderlayDomain;
 use crate::config::{ConfigObject, Reference, all};
 use crate::onboarding::{AddressPool, lease_outside, leased};

@@ -23,7 +23,7 @@ arms! {
 const COUNT: u64 = 1000;
 /// The interface whose incoming traffic is impaired.
 const NEAR: &str = "port2";
-/// Its address and the port that datagrams are sent to.
+/// Address and port that datagrams are sent to.
 const TARGET: &str = "198.51.100.1:4791";
 /// Bytes that the receiving socket may hold.
 const BUFFER_BYTES: usize = 16 << 20;

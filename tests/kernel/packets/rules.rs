@@ -68,13 +68,13 @@ fn each_packet_meets_the_first_rule_that_selects_it(bed: &mut Bed) {
         .iter()
         .map(|rule| (rule.names.join(","), rule.packets_total, rule.drops_total))
         .collect();
-    let sent = |names: &[usize]| names.iter().map(|place| arrivals[*place]).sum::<u64>();
+    let sum = |names: &[usize]| names.iter().map(|place| arrivals[*place]).sum::<u64>();
     let expected = [
-        ("free", sent(&[0, 8]), 0),
+        ("free", sum(&[0, 8]), 0),
         ("lost", 0, 2 * COUNT),
-        ("half", sent(&[2, 3]), 2 * COUNT - sent(&[2, 3])),
+        ("half", sum(&[2, 3]), 2 * COUNT - sum(&[2, 3])),
         ("upper", COUNT, 0),
-        ("six", sent(&[7]), COUNT - sent(&[7])),
+        ("six", sum(&[7]), COUNT - sum(&[7])),
     ];
     let expected: Vec<_> =
         expected.map(|(name, packets, drops)| (name.to_owned(), packets, drops)).to_vec();

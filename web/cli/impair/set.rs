@@ -208,6 +208,9 @@ fn print_tc(
             };
             let printed = tc_commands(device, impairment, netem).map_err(Failure::input)?;
             commands.extend(printed.commands);
+            if let Some(namespace) = &port.namespace {
+                commands.insert(0, format!("# in the network namespace {namespace}"));
+            }
             ports.push(PortCommands {
                 direction: *direction,
                 interface: port.interface.clone(),

@@ -115,7 +115,11 @@ fn system(record: &SystemRecord) -> String {
     for port in &record.ports {
         let bdf = if port.bdf.is_empty() { "unknown" } else { &port.bdf };
         let traffic = if port.incoming { "incoming" } else { "leaving" };
-        let cells = [port.direction.name(), &port.interface, traffic, bdf];
+        let interface = match &port.namespace {
+            Some(namespace) => format!("{namespace}/{}", port.interface),
+            None => port.interface.clone(),
+        };
+        let cells = [port.direction.name(), &interface, traffic, bdf];
         ports.row(cells.map(str::to_owned));
     }
     let can = &record.capabilities;

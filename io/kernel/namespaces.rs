@@ -1,0 +1,180 @@
+//! Ports in several network namespaces, as the interfaces of one kernel.
+//!
+//! A port is named by its namespace and its name there. Indices of interfaces are those of this module:
+//! two namespaces may use the same ones.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{
+    FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, LinuxTc, Qdisc, ReadBack,
+    Request,
+};
+
+/// Traffic control of the running kernel in the namespaces of some ports.
+#[derive(Debug)]
+pub struct Namespaces {
+    /// One for each namespace; the first one is that of capabilities.
+    kernels: Vec<LinuxTc>,
+    /// Namespace and name there of each port.
+    ports: BTreeMap<String, (usize, String)>,
+    /// Namespace and index there, in the order of own indices from 1.
+    indices: Vec<(usize, u32)>,
+}
+
+/// A port: its name for callers, and the file of its namespace, if not that of the process, with its
+/// name there.
+pub type NamespacePort<'p> = (String, Option<&'p Path>, String);
+
+impl Namespaces {
+    /// Opens sockets in the namespaces of `ports`, of which there is at least one. Entering another
+    /// namespace takes CAP_SYS_ADMIN, requests on the sockets do not.
+    ///
+    /// # Errors
+    /// When a namespace cannot be entered or the kernel gives no socket.
+    pub fn open(ports: &[NamespacePort<'_>]) -> Result<Self, KernelError> {
+        let mut paths: Vec<Option<&Path>> = Vec::new();
+        let mut names = BTreeMap::new();
+        for (name, path, inside) in ports {
+            let place = paths.iter().position(|other| other == path).unwrap_or(paths.len());
+            if place == paths.len() {
+                paths.push(*path);
+            }
+            names.insert(name.clone(), (place, inside.clone()));
+        }
+        let kernels = paths.into_iter().map(LinuxTc::open).collect::<Result<_, _>>()?;
+        Ok(Self { kernels, ports: names, indices: Vec::new() })
+    }
+
+    /// Namespace of a name, and the name there; one that is not of a port is of the first namespace.
+    fn place(&self, interface: &str) -> (usize, String) {
+        let place = self.ports.get(interface).cloned();
+        place.unwrap_or_else(|| (0, interface.to_owned()))
+    }
+
+    /// Namespace and index there of an own index.
+    fn real(&self, index: u32) -> (usize, u32) {
+        let place = (index as usize).checked_sub(1);
+        place.and_then(|place| self.indices.get(place)).copied().unwrap_or_default()
+    }
+
+    /// Own index of a namespace and an index there; 0 stays 0.
+    fn own(&mut self, space: usize, index: u32) -> u32 {
+        if index == 0 {
+            return 0;
+        }
+        let known = self.indices.iter().position(|other| *other == (space, index));
+        let place = known.unwrap_or_else(|| {
+            self.indices.push((space, index));
+            self.indices.len() - 1
+        });
+        place as u32 + 1
+    }
+}
+
+impl Kernel for Namespaces {
+    fn backend(&self) -> (String, String) {
+        self.kernels[0].backend()
+    }
+
+    async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
+        let (space, name) = self.place(interface);
+        let link = self.kernels[space].link(&name).await?;
+        Ok(Link { index: self.own(space, link.index), ..link })
+    }
+
+    async fn prepare(&mut self, interface: &str) -> Result<bool, KernelError> {
+        let (space, name) = self.place(interface);
+        self.kernels[space].prepare(&name).await
+    }
+
+    async fn release(&mut self, interface: &str) -> Result<(), KernelError> {
+        let (space, name) = self.place(interface);
+        self.kernels[space].release(&name).await
+    }
+
+    async fn has_ifb(&mut self) -> Result<bool, KernelError> {
+        self.kernels[0].has_ifb().await
+    }
+
+    fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        let mut changed = Vec::new();
+        for (space, kernel) in self.kernels.iter_mut().enumerate() {
+            let names = kernel.changed()?;
+            let ports =
+                self.ports.iter().filter(|(_, (own, name))| *own == space && names.contains(name));
+            changed.extend(ports.map(|(port, _)| port.clone()));
+        }
+        Ok(changed)
+    }
+
+    async fn until_changed(&mut self) -> Result<(), KernelError> {
+        match &mut self.kernels[..] {
+            [one, other] => tokio::select! {
+                outcome = one.until_changed() => outcome,
+                outcome = other.until_changed() => outcome,
+            },
+            [one, ..] => one.until_changed().await,
+            [] => std::future::pending().await,
+        }
+    }
+
+    async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
+        let (space, index) = self.real(index);
+        self.kernels[space].get(index, parent).await
+    }
+
+    async fn get_many(
+        &mut self,
+        index: u32,
+        parents: &[Handle],
+    ) -> Result<Vec<Option<Qdisc>>, KernelError> {
+        let (space, index) = self.real(index);
+        self.kernels[space].get_many(index, parents).await
+    }
+
+    async fn filters(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> Result<Vec<FilterMessage>, KernelError> {
+        let (space, index) = self.real(index);
+        self.kernels[space].filters(index, parent).await
+    }
+
+    async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
+        for request in requests {
+            let (space, index) = self.real(request.index);
+            let request = FilterRequest { index, ..request.clone() };
+            self.kernels[space].send_filters(&[request]).await?;
+        }
+        Ok(())
+    }
+
+    async fn link_and_qdiscs<const N: usize>(
+        &mut self,
+        interface: &str,
+        parents: [Handle; N],
+    ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
+        let (space, name) = self.place(interface);
+        let (link, qdiscs) = self.kernels[space].link_and_qdiscs(&name, parents).await?;
+        Ok((Link { index: self.own(space, link.index), ..link }, qdiscs))
+    }
+
+    async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
+        let (space, index) = self.real(request.index);
+        self.kernels[space].send(&Request { index, ..request.clone() }).await
+    }
+
+    async fn send_and_read<const N: usize>(
+        &mut self,
+        index: u32,
+        requests: &[Request],
+        parents: [Handle; N],
+    ) -> Result<ReadBack<N>, KernelError> {
+        let (space, index) = self.real(index);
+        let requests: Vec<_> =
+            requests.iter().map(|request| Request { index, ..request.clone() }).collect();
+        self.kernels[space].send_and_read(index, &requests, parents).await
+    }
+}
