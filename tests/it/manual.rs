@@ -305,6 +305,12 @@ fn the_terrain_page() {
 
 #[needs(namespaces, terrain, jq)]
 #[test]
+fn the_impairment_page() {
+    markdown("docs/impairment.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
 fn the_testbed_page() {
     markdown("docs/testbed.md");
 }
