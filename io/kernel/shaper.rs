@@ -449,7 +449,7 @@ fn discarded(before: &InterfaceQdiscs, target: &Target) -> u64 {
     let requests = all_steps(before, target).disciplines;
     let is_removed = |qdisc: &&Qdisc| {
         requests.iter().any(|request| match request.verb {
-            Verb::Delete => request.handle == qdisc.handle,
+            Verb::Delete => request.handle == qdisc.handle || request.parent == Handle::ROOT,
             Verb::Replace => [qdisc.parent, Handle::ROOT].contains(&request.parent),
             Verb::Create | Verb::Change => false,
         })

@@ -298,3 +298,29 @@ fn refusal_while_a_delay_line_empties_restores_the_delay() {
         }
     });
 }
+
+/// Packets that wait in a band go with the root, and are counted.
+#[test]
+fn removed_bands_give_a_warning_with_the_packets_in_them() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut shaper = shaper(&fake).await;
+        let text = r#"{"rules":[{"name":"a","match":{"dscp":1},
+            "impairment":{"queue":{"limit":{"unit":"packets","value":9}}}}]}"#;
+        shaper.apply("eth0", &serde_json::from_str(text).unwrap()).await.unwrap();
+        let waiting = Counters { backlog_packets: 3, ..Counters::default() };
+        fake.set_counters("eth0", "pfifo", waiting);
+        let stats = shaper.stats("eth0").await.unwrap();
+        assert_eq!(stats.rules.len(), 1);
+        assert_eq!(
+            (stats.rules[0].names.clone(), stats.rules[0].backlog_packets),
+            (vec!["a".to_owned()], 3)
+        );
+        let reading = shaper.clear("eth0").await.unwrap();
+        let codes: Vec<_> = reading.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        assert_eq!(codes, ["packets_discarded"]);
+        // Those of the rule and of the band of the rest.
+        assert!(reading.warnings[0].message.starts_with("6 packets"), "{:?}", reading.warnings);
+        assert_eq!(shaper.stats("eth0").await.unwrap().queue_drops_total, 6);
+    });
+}
