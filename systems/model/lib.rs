@@ -15,6 +15,7 @@
 pub const EVALUATION: u32 = 4;
 
 pub mod advice;
+pub mod airtime;
 pub mod coverage;
 pub mod id;
 pub mod link;

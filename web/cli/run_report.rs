@@ -8,10 +8,10 @@ use groundwave_http::Failure;
 use groundwave_model::radio::Assumptions;
 use groundwave_model::terrain::TerrainSource;
 use groundwave_scenario::Scenario;
-use groundwave_simulation::flow::FlowView;
+use groundwave_simulation::flow::{Bottleneck, FlowView};
 use groundwave_simulation::link::LinkView;
 use groundwave_simulation::site::NodeView;
-use groundwave_text::{Align, Table, bits_per_second, distance, percent};
+use groundwave_text::{Align, Table, bits_per_second, distance};
 use serde::Serialize;
 
 use super::output::{self, Output};
@@ -188,11 +188,12 @@ fn flows(out: &mut String, snapshot: &Snapshot) {
         ("flow", Align::Left),
         ("route", Align::Left),
         ("hops", Align::Right),
-        ("bottleneck", Align::Right),
-        ("1 radio", Align::Right),
-        ("n radios", Align::Right),
-        ("delivered", Align::Right),
+        ("slowest hop", Align::Right),
+        ("offered", Align::Right),
+        ("carried", Align::Right),
+        ("lost", Align::Right),
         ("target", Align::Left),
+        ("bottleneck", Align::Left),
     ]);
     for flow in snapshot.flows.iter() {
         table.row(flow_cells(snapshot, flow));
@@ -212,26 +213,38 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
             endpoints,
             dash(),
             dash(),
+            bits_per_second(flow.rate_bps),
             dash(),
-            dash(),
-            dash(),
+            bits_per_second(flow.rate_bps),
             "none".to_owned(),
+            "no route".to_owned(),
         ];
     };
     let mut route_nodes = name(flow.source).to_owned();
     for hop in &route.hops {
         let _ = write!(route_nodes, " → {}", name(hop.to));
     }
-    let rate = |rate_bps: Option<f64>| rate_bps.map_or("–".to_owned(), bits_per_second);
-    let target = if route.meets_target { "met" } else { "below target" };
+    let slowest_hop = route.bottleneck_rate_bps.map_or("–".to_owned(), bits_per_second);
+    let (lost, target) = match flow.is_met() {
+        true => ("–".to_owned(), "met"),
+        false => (bits_per_second(flow.lost_bps()), "below target"),
+    };
+    let bottleneck = flow.share.bottleneck.map(|bottleneck| {
+        let Bottleneck { from, to, links, flows } = bottleneck;
+        let count = |count: usize, what: &str| {
+            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+        };
+        format!("{} – {}: {}, {}", name(from), name(to), count(flows, "flow"), count(links, "link"))
+    });
     vec![
         flow.name.clone(),
         route_nodes,
         route.hops.len().to_string(),
-        rate(route.bottleneck_rate_bps),
-        rate(route.single_radio_throughput_bps),
-        rate(route.multi_radio_throughput_bps),
-        percent(route.delivery_prob),
+        slowest_hop,
+        bits_per_second(flow.rate_bps),
+        bits_per_second(flow.share.carried_bps),
+        lost,
         target.to_owned(),
+        bottleneck.unwrap_or_default(),
     ]
 }

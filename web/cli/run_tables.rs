@@ -92,7 +92,8 @@ fn head(table: OutputTable) -> &'static str {
         }
         OutputTable::Flows => {
             "time_s,flow,source,target,rate_bps,hops,bottleneck_rate_bps,\
-             single_radio_throughput_bps,multi_radio_throughput_bps,delivery_prob,meets_target"
+             single_radio_throughput_bps,multi_radio_throughput_bps,delivery_prob,meets_target,\
+             carried_bps,lost_bps,bottleneck_from,bottleneck_to,bottleneck_links,bottleneck_flows"
         }
     }
 }
@@ -188,9 +189,13 @@ fn routes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 fn flows(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for flow in view.flows.iter() {
         let route = flow.route.as_ref();
+        let bottleneck = flow.share.bottleneck.map_or_else(
+            || ",,,".to_owned(),
+            |at| format!("{},{},{},{}", name(view, at.from), name(view, at.to), at.links, at.flows),
+        );
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{bottleneck}",
             seconds(view),
             field(&flow.name),
             name(view, flow.source),
@@ -201,7 +206,9 @@ fn flows(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
             number(route.and_then(|route| route.single_radio_throughput_bps)),
             number(route.and_then(|route| route.multi_radio_throughput_bps)),
             number(route.map(|route| route.delivery_prob)),
-            route.is_some_and(|route| route.meets_target),
+            flow.is_met(),
+            flow.share.carried_bps,
+            flow.lost_bps(),
         )?;
     }
     Ok(())

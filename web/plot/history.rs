@@ -30,7 +30,7 @@ type Panel = (&'static str, fn(&Sample) -> f64);
 const PANELS: [Panel; 3] = [
     ("reachable pairs, %", |sample| sample.reachable_share * 100.0),
     ("links up", |sample| sample.links_up as f64),
-    ("route throughput, Mbit/s", |sample| sample.carried_bps / 1e6),
+    ("carried, Mbit/s", |sample| sample.carried_bps / 1e6),
 ];
 
 /// Draws the history as SVG.
@@ -40,7 +40,7 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
     let mut canvas = Canvas::new(
         [WIDTH, height],
         "The mesh over time",
-        "Reachable pairs, links and throughput of the routes against simulated time",
+        "Reachable pairs, links and traffic carried against simulated time",
     );
     let palette = Theme::Light.palette();
     canvas.rect("page", [0.0, 0.0], [WIDTH, height], &fill(palette.page));

@@ -67,6 +67,13 @@ pub fn pointing_loss_db(
     off_boresight(antenna, across_deg, up_deg + antenna.electrical_tilt_deg)
 }
 
+/// Loss towards `azimuth_deg` of an antenna that is turned to `facing_deg` (true north clockwise), both at the
+/// horizon, dB.
+#[must_use]
+pub fn turning_loss_db(antenna: &Antenna, facing_deg: f64, azimuth_deg: f64) -> f64 {
+    off_boresight(antenna, wrapped_deg(azimuth_deg - facing_deg), 0.0)
+}
+
 /// True if the antenna loses nothing in any direction of a link, because it looks at the other end or
 /// radiates alike all round.
 #[must_use]

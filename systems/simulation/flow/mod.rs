@@ -1,13 +1,17 @@
 //! Flows: traffic from one node to another, and its present route.
 
+mod air;
 mod commands;
 mod graph;
 mod state;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Id, Kind, Phase};
+use serde::Serialize;
 
 pub use commands::{StartFlow, StopFlow};
 pub use graph::MeshGraph;
@@ -30,7 +34,7 @@ pub type FlowId = Id<FlowKind>;
 
 /// A flow as requested. Written by `flow.start`.
 #[derive(Component, Debug, Clone, PartialEq)]
-#[require(FlowRoute)]
+#[require(FlowRoute, FlowShare)]
 pub struct Flow {
     /// Display name.
     pub name: String,
@@ -45,6 +49,28 @@ pub struct Flow {
 /// Route of a flow; `None` while there is none. Derived: written by `route_flows` only.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct FlowRoute(pub Option<Route>);
+
+/// Traffic that a flow carries beside all others. Derived: written by `share_air` only.
+#[derive(Component, Debug, Clone, Copy, Default, PartialEq)]
+pub struct FlowShare {
+    /// Rate that arrives, bit/s: that of the flow or less; 0 without a route.
+    pub carried_bps: f64,
+    /// Part of the route that carries no more; absent where all arrives, and without a route.
+    pub bottleneck: Option<Bottleneck>,
+}
+
+/// Part of a route where the air is in use all the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bottleneck {
+    /// Node that sends, of the hop that needs most of that time.
+    pub from: NodeId,
+    /// Node that receives.
+    pub to: NodeId,
+    /// Links that take turns there, with this one.
+    pub links: usize,
+    /// Flows over them, with this one.
+    pub flows: usize,
+}
 
 /// Flows from a node; they are despawned with it.
 #[derive(Component, Debug)]
@@ -75,7 +101,7 @@ pub fn flow(engine: &mut Builder) {
         .state::<state::Flows>()
         .command::<StartFlow>()
         .command::<StopFlow>()
-        .systems(Phase::Route, (graph::update_graph, route_flows).chain())
+        .systems(Phase::Route, (graph::update_graph, route_flows, air::share_air).chain())
         .systems(Phase::Publish, view::publish_flows);
 }
 

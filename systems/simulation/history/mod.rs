@@ -42,8 +42,7 @@ pub struct Sample {
     pub flows_up: usize,
     /// Share of the ordered pairs of running nodes that can reach each other, [0, 1].
     pub reachable_share: f64,
-    /// Sum over flows of the throughput of their routes with one radio a node, each flow alone,
-    /// bit/s: flows share neither links nor airtime, and their own rates do not matter.
+    /// Sum of what flows carry, bit/s: they share the air, and none carries more than it offers.
     pub carried_bps: f64,
 }
 
@@ -93,8 +92,7 @@ pub struct FlowHistory {
     pub up_s: f64,
     /// Number of route changes, losses and returns of the route included.
     pub route_changes: u32,
-    /// Mean over its time of the throughput of its route with one radio a node, bit/s; 0 without a
-    /// route. The rate of the flow does not matter.
+    /// Mean over its time of what it carries, bit/s; 0 without a route.
     pub carried_mean_bps: f64,
     /// Times without a route.
     pub outages: Vec<Outage>,
@@ -197,12 +195,12 @@ fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &WorldView, passed_s:
         let nodes = new_way.unwrap_or_default();
         past.ways.push(RouteChange { at_s, nodes });
     }
-    if let Some(route) = &flow.route {
-        let carried = route.single_radio_throughput_bps.unwrap_or(0.0);
+    if flow.route.is_some() {
+        let carried_bps = flow.share.carried_bps;
         let all_s = past.known_s + passed_s;
         if all_s > 0.0 {
             past.carried_mean_bps =
-                (past.carried_mean_bps * past.known_s + carried * passed_s) / all_s;
+                (past.carried_mean_bps * past.known_s + carried_bps * passed_s) / all_s;
         }
         past.up_s += passed_s;
         if let Some(outage) = past.outages.last_mut() {
@@ -239,10 +237,6 @@ impl Sample {
     }
 
     fn with(carrying: &Carrying, now: &WorldView) -> Self {
-        let carried = |flow: &FlowView| {
-            let route = flow.route.as_ref()?;
-            route.single_radio_throughput_bps
-        };
         Self {
             tick: now.tick,
             at_s: now.now_ns as f64 / 1e9,
@@ -250,7 +244,7 @@ impl Sample {
             links_up: carrying.links_up,
             flows_up: now.flows.iter().filter(|flow| flow.route.is_some()).count(),
             reachable_share: carrying.reachable_share,
-            carried_bps: now.flows.iter().filter_map(carried).fold(0.0, |sum, bps| sum + bps),
+            carried_bps: now.flows.iter().fold(0.0, |sum, flow| sum + flow.share.carried_bps),
         }
     }
 }

@@ -98,7 +98,7 @@ impl Fork {
             table.row([what.to_owned(), show(pair[0]), show(pair[1]), signed(pair, show)]);
         };
         row("reachable pairs, mean", self.reachable_share, &percent);
-        row("route throughput, mean of the sum", self.carried_mean_bps, &bits_per_second);
+        row("carried, mean of the sum", self.carried_mean_bps, &bits_per_second);
         row("outage of flows", self.outage_s, &|s| format!("{s:.1} s"));
         table
     }
@@ -109,7 +109,7 @@ impl Fork {
             ("flow", Align::Left),
             ("up", Align::Right),
             ("changed", Align::Right),
-            ("route throughput", Align::Right),
+            ("carried", Align::Right),
             ("changed", Align::Right),
             ("reroutes", Align::Right),
             ("changed", Align::Right),

@@ -133,7 +133,7 @@ fn flows(run: &Run) -> Table {
     let mut table = Table::new(&[
         ("flow", Align::Left),
         ("with a route", Align::Right),
-        ("route throughput, mean", Align::Right),
+        ("carried, mean", Align::Right),
         ("reroutes", Align::Right),
         ("outages", Align::Right),
     ]);

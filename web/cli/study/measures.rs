@@ -10,14 +10,11 @@ pub const MEASURES: [(&str, &str); 8] = [
     ("nodes_operating", "nodes that operate"),
     ("links_usable", "links with an ETX, not severed"),
     ("connected_percent", "nodes of the largest connected part, of those that operate"),
-    ("flows_met_percent", "flows whose route meets their rate"),
+    ("flows_met_percent", "flows that carry all they offer"),
     ("delivery_percent", "mean probability that a packet of a flow arrives; 0 without a route"),
     ("hops", "mean number of hops of the routes"),
     ("route_etx", "mean of the sums of ETX of the routes"),
-    (
-        "throughput_bps",
-        "mean throughput of the routes with one radio at each node; 0 without a route",
-    ),
+    ("throughput_bps", "mean of what flows carry, which share the air; 0 without a route"),
 ];
 
 /// Number of measures.
@@ -60,12 +57,11 @@ fn values(view: &Snapshot) -> [Option<f64>; COUNT] {
     let flows = view.flows.len() as f64;
     let routes: Vec<_> = view.flows.iter().filter_map(|flow| flow.route.as_ref()).collect();
     let mean = |sum: f64, count: f64| (count > 0.0).then(|| sum / count);
-    let met = routes.iter().filter(|route| route.meets_target).count() as f64;
+    let met = view.flows.iter().filter(|flow| flow.is_met()).count() as f64;
     let delivery: f64 = routes.iter().map(|route| route.delivery_prob).sum();
     let hops: usize = routes.iter().map(|route| route.hops.len()).sum();
     let etx: f64 = routes.iter().flat_map(|route| &route.hops).map(|hop| hop.etx).sum();
-    let throughput_bps: f64 =
-        routes.iter().filter_map(|route| route.single_radio_throughput_bps).sum();
+    let throughput_bps: f64 = view.flows.iter().map(|flow| flow.share.carried_bps).sum();
     let count = operating.len() as f64;
     [
         Some(count),
