@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
+use groundwave_model::link::Probe;
 use groundwave_model::radio::environment::Environment;
 use groundwave_model::radio::presets::Role;
 use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, below_full_turn};
@@ -172,6 +173,10 @@ pub struct MeshFile {
     #[serde(default)]
     #[garde(range(min = 0.0, max = UPDATE_DISTANCE_M_MAX))]
     pub update_distance_m: f64,
+    /// Probe by which routing protocols measure links: `metric` counts its ETX instead of that of data, as
+    /// OLSR and batman-adv do. Left out, that of data.
+    #[garde(dive)]
+    pub probe: Option<Probe>,
 }
 
 /// Metric that routes minimise.

@@ -139,6 +139,9 @@ pub(super) fn surroundings(lowering: &mut Lowering<'_>) {
         if mesh.update_distance_m != 0.0 {
             body["update_distance_m"] = mesh.update_distance_m.into();
         }
+        if let Some(probe) = &mesh.probe {
+            body["probe"] = to_json(probe);
+        }
         lowering.record(0, "mesh.limits", body, &path);
     }
 }

@@ -81,6 +81,7 @@ fn document() -> Value {
     // Flat ground excludes tiles.
     document["terrain"] = json!({});
     document["testbed"] = json!({ "mac": {} });
+    document["mesh"]["probe"] = json!({ "frame_bytes": 134 });
     document["generate"][0]["wander"]["area"] = document["generate"][0]["area"].clone();
     let environment = &mut document["environment"];
     environment["multipath"] =

@@ -171,7 +171,8 @@ impl WorldView {
     #[must_use]
     pub fn graph(&self) -> Graph {
         let running = self.nodes.iter().filter(|node| node.operating).map(|node| node.id);
-        let mut graph = Graph::new(running.collect(), self.limits.packet_bytes);
+        let mut graph =
+            Graph::new(running.collect(), self.limits.packet_bytes).with_probe(self.limits.probe);
         for link in self.links.iter().filter(|link| !link.severed) {
             let key = LinkKey::new(link.a, link.b).expect("a link has two ends");
             graph.set(key, Some(&link.budget));

@@ -85,7 +85,7 @@ fn head(table: OutputTable) -> &'static str {
         OutputTable::Nodes => "time_s,node,lat_deg,lon_deg,height_agl_m,operating",
         OutputTable::Links => {
             "time_s,tx,rx,distance_m,path_loss_db,rx_power_dbm,snr_db,link_margin_db,data_rate_bps,\
-             per,etx,verdict,severed,void_samples,missing_samples,link_prob,ground"
+             per,etx,verdict,severed,void_samples,missing_samples,link_prob,ground,probe_delivery_prob"
         }
         OutputTable::Routes => {
             "time_s,flow,hop,from,to,distance_m,snr_db,data_rate_bps,per,etx,ett_s"
@@ -133,12 +133,17 @@ fn nodes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for link in view.links.iter() {
         let budget = &link.budget;
-        for (tx, rx, direction) in
-            [(link.a, link.b, &budget.forward), (link.b, link.a, &budget.backward)]
-        {
+        let probes = [
+            link.probe.map(|probe| probe.forward_prob),
+            link.probe.map(|probe| probe.backward_prob),
+        ];
+        for (tx, rx, direction, probe) in [
+            (link.a, link.b, &budget.forward, probes[0]),
+            (link.b, link.a, &budget.backward, probes[1]),
+        ] {
             writeln!(
                 out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 seconds(view),
                 name(view, tx),
                 name(view, rx),
@@ -156,6 +161,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
                 budget.missing_samples,
                 direction.link_prob,
                 budget.ground.name(),
+                number(probe),
             )?;
         }
     }

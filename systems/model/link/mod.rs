@@ -4,6 +4,7 @@ mod budget;
 mod evaluate;
 mod key;
 mod path_sample;
+mod probe;
 mod range;
 mod spatial_index;
 
@@ -15,6 +16,7 @@ pub use evaluate::{
 pub use evaluate::{LINKS_PER_TASK, budgets};
 pub use key::LinkKey;
 pub use path_sample::{PathSample, path_samples};
+pub use probe::{Probe, ProbeDelivery, ProbeRate};
 pub use range::{OVER_HORIZON_M, Reach, coverage_radius_m};
 pub use spatial_index::SpatialIndex;
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! The usable links as a directed graph in id order.
 
 use crate::id::NodeId;
-use crate::link::{LinkBudget, LinkKey};
+use crate::link::{LinkBudget, LinkKey, Probe};
 
 /// One direction of a usable link.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Edge {
     pub etx: f64,
     /// Expected time of a packet, s.
     pub ett_s: f64,
+    /// Expected transmissions of a probe, at least 1, where the graph has one.
+    pub probe_etx: Option<f64>,
     /// SNR, dB.
     pub snr_db: f64,
 }
@@ -28,6 +30,21 @@ pub struct Graph {
     nodes: Vec<NodeId>,
     out: Vec<Vec<Edge>>,
     packet_bits: f64,
+    probe: Option<Probe>,
+}
+
+impl Edge {
+    /// ETX that metrics count: that of probes where there are any.
+    #[must_use]
+    pub fn metric_etx(&self) -> f64 {
+        self.probe_etx.unwrap_or(self.etx)
+    }
+
+    /// ETT that metrics count, s: at the data rate, with the ETX that they count.
+    #[must_use]
+    pub fn metric_ett_s(&self) -> f64 {
+        self.probe_etx.map_or(self.ett_s, |probe_etx| self.ett_s / self.etx * probe_etx)
+    }
 }
 
 impl Graph {
@@ -42,7 +59,14 @@ impl Graph {
             out: vec![Vec::new(); nodes.len()],
             nodes,
             packet_bits: f64::from(packet_bytes) * 8.0,
+            probe: None,
         }
+    }
+
+    /// The graph with metrics that count the ETX of a probe, of links that are set from now on.
+    #[must_use]
+    pub fn with_probe(self, probe: Option<Probe>) -> Self {
+        Self { probe, ..self }
     }
 
     /// Sets both directions of a link, if both are usable and both nodes are in the graph; otherwise, and
@@ -61,6 +85,9 @@ impl Graph {
             }
             return (before, false);
         };
+        let probe_etx = self
+            .probe
+            .map(|probe| probe.delivery(budget).map_or(f64::INFINITY, |delivery| delivery.etx));
         for (from, to, direction) in [(a, b, &budget.forward), (b, a, &budget.backward)] {
             let edge = Edge {
                 to,
@@ -69,6 +96,7 @@ impl Graph {
                 per: direction.per,
                 etx,
                 ett_s: etx * self.packet_bits / direction.data_rate_bps,
+                probe_etx,
                 snr_db: direction.snr_db,
             };
             let edges = &mut self.out[from];

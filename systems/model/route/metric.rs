@@ -49,12 +49,14 @@ impl Metric {
     pub fn extend(self, so_far: Cost, edge: &Edge) -> Cost {
         let (first, second) = (so_far.first, so_far.second);
         match self {
-            Self::Ett => Cost { first: first + edge.ett_s, second: second + 1.0 },
-            Self::Etx => Cost { first: first + edge.etx, second: second + edge.ett_s },
+            Self::Ett => Cost { first: first + edge.metric_ett_s(), second: second + 1.0 },
+            Self::Etx => {
+                Cost { first: first + edge.metric_etx(), second: second + edge.metric_ett_s() }
+            }
             Self::Bottleneck => {
                 Cost { first: first.max(1.0 / edge.data_rate_bps), second: second + 1.0 }
             }
-            Self::Hops => Cost { first: first + 1.0, second: second + edge.ett_s },
+            Self::Hops => Cost { first: first + 1.0, second: second + edge.metric_ett_s() },
         }
     }
 }

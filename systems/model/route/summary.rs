@@ -32,6 +32,9 @@ pub struct Hop {
     pub etx: f64,
     /// Expected time of a packet, s.
     pub ett_s: f64,
+    /// Expected transmissions of a probe, where metrics count those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_etx: Option<f64>,
 }
 
 /// A route from a source to a target.
@@ -92,6 +95,7 @@ fn summarise(graph: &Graph, walk: &[(usize, Edge)], metric: Metric, meets_target
         per: edge.per,
         etx: edge.etx,
         ett_s: edge.ett_s,
+        probe_etx: edge.probe_etx,
     };
     let hops: Vec<Hop> = walk.iter().map(hop).collect();
     let slowest = |rates: &mut dyn Iterator<Item = f64>| rates.reduce(f64::min);

@@ -3,9 +3,33 @@ use groundwave_values::Seed;
 use super::adjacency::Cuts;
 use super::*;
 use crate::id::NodeId;
-use crate::link::{Direction, LinkBudget, LinkKey};
+use crate::link::{Direction, LinkBudget, LinkKey, Probe};
 use crate::radio::Verdict;
 use crate::radio::modulation::ModulationId;
+
+/// Data is slow and lossy over the direct link, probes are not: their ETX prefers it, as routing daemons do.
+#[test]
+fn probes_choose_links_that_data_would_avoid() {
+    let far = |mut budget: LinkBudget| {
+        for direction in [&mut budget.forward, &mut budget.backward] {
+            direction.link_margin_db = 20.0;
+        }
+        budget
+    };
+    let route = |probe| {
+        let mut graph = Graph::new((0..3).map(id).collect(), 1500).with_probe(probe);
+        for (a, b, per) in [(0, 1, 0.01), (1, 2, 0.01), (0, 2, 0.5)] {
+            let budget = far(budget(1e6, per));
+            graph.set(LinkKey::new(id(a), id(b)).unwrap(), Some(&budget));
+        }
+        find(&graph, id(0), id(2), Metric::Etx, None).unwrap()
+    };
+    let (by_data, by_probes) = (route(None), route(Some(Probe::default())));
+    assert_eq!((by_data.hops.len(), by_probes.hops.len()), (2, 1));
+    assert_eq!(by_data.hops[0].probe_etx, None);
+    // What is sent costs what it costs: only the choice is that of probes.
+    assert!(by_probes.etx > 3.9 && by_probes.hops[0].probe_etx.unwrap() < 1.001);
+}
 
 /// Node ids that sort by their number.
 fn id(n: u128) -> NodeId {

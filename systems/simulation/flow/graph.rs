@@ -66,7 +66,8 @@ impl MeshGraph {
             let state = mesh.states.get(*entity);
             state.is_ok_and(|state| state.0)
         });
-        self.graph = Graph::new(running.map(|(id, _)| id).collect(), mesh.limits.packet_bytes);
+        let ids = running.map(|(id, _)| id).collect();
+        self.graph = Graph::new(ids, mesh.limits.packet_bytes).with_probe(mesh.limits.probe);
         for (key, link) in mesh.links.iter() {
             if let Ok((_, predicted, false)) = mesh.budgets.get(link) {
                 self.graph.set(key, Some(&predicted.0));

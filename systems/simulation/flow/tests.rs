@@ -7,9 +7,10 @@ use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 
 use super::*;
 use crate::WorldView;
-use crate::link::{FailLink, RestoreLink, SetLimits};
+use crate::link::{FailLink, Probe, ProbeRate, RestoreLink, SetLimits};
 use crate::site::{AddNode, MoveNode, SetEnvironment};
 use crate::world;
+use groundwave_model::route::Metric;
 
 /// Spacing of nodes, m: in free space 16-QAM at one, the lowest modulation at two, nothing at three.
 const SPACING_M: f64 = 2_000.0;
@@ -178,6 +179,38 @@ fn shares_follow_nodes_that_come_into_range_of_each_other() {
     assert_close(&shares(&mut engine), &[1.0; 2]);
     send(&engine, RestoreLink { a: node(0), b: node(2) });
     assert_close(&shares(&mut engine), &[0.5; 2]);
+}
+
+/// Probes choose the long link, over which data is slow: the flow then carries less.
+#[test]
+fn routes_by_probes_carry_less_than_routes_by_data() {
+    let mut engine = chain(2, 100_000.0);
+    let by_data = shares(&mut engine)[0] * {
+        let hop = engine.view().flows[0].route.as_ref().unwrap().hops[0];
+        hop.data_rate_bps / hop.etx
+    };
+    let probe = Some(Probe { frame_bytes: 134, rate: ProbeRate::Ofdm6 });
+    let limits = Limits { metric: Metric::Etx, probe, ..Limits::default() };
+    send(&engine, SetLimits(limits));
+    engine.tick(None).unwrap();
+    let view = engine.view();
+    let route = view.flows[0].route.as_ref().unwrap();
+    assert_eq!(route.hops.len(), 1);
+    assert!(view.flows[0].share.carried_bps < by_data);
+    let delivery = view.links.iter().map(|link| link.probe.unwrap());
+    assert!(
+        delivery.clone().count() == 3 && delivery.clone().all(|probe| probe.forward_prob > 0.99)
+    );
+    send(&engine, SetLimits(Limits { probe: None, metric: Metric::Etx, ..Limits::default() }));
+    engine.tick(None).unwrap();
+    assert!(engine.view().links.iter().all(|link| link.probe.is_none()));
+    let invalid = SetLimits(Limits {
+        probe: Some(Probe { frame_bytes: 0, rate: ProbeRate::Dsss1 }),
+        ..Limits::default()
+    });
+    send(&engine, invalid);
+    let refused = engine.tick(None).unwrap().refused;
+    assert!(refused[0].1.to_string().contains("probe.frame_bytes"), "{refused:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
-use groundwave_model::link::LinkKey;
+use groundwave_model::link::{LinkKey, Probe};
 use groundwave_model::route::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ use crate::site::{NodeId, node};
 
 /// Largest update distance, m.
 pub const UPDATE_DISTANCE_M_MAX: f64 = 10_000.0;
+
+/// Length of a probe, bytes: that of an 802.11 frame (IEEE 802.11-2020, 9.2.4.7).
+const PROBE_BYTES: std::ops::RangeInclusive<u32> = 1..=2304;
 
 /// Settings of all links: range, terrain sampling, route metric, packet length.
 #[derive(Resource, Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,9 @@ pub struct Limits {
     /// stay as they were computed. 0 looks at every move.
     #[serde(skip_serializing_if = "is_zero")]
     pub update_distance_m: f64,
+    /// Probe whose ETX the metrics count; absent, they count that of data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
 }
 
 /// Left out where it is 0, so that logs and digests are those of versions without it.
@@ -44,6 +50,7 @@ impl Default for Limits {
             metric: Metric::Ett,
             packet_bytes: 1500,
             update_distance_m: 0.0,
+            probe: None,
         }
     }
 }
@@ -61,6 +68,11 @@ impl Limits {
         }
         if !(1..=65_535).contains(&self.packet_bytes) {
             return Err(Refusal::invalid("packet_bytes", self.packet_bytes, "1 to 65535"));
+        }
+        if let Some(probe) = &self.probe
+            && !PROBE_BYTES.contains(&probe.frame_bytes)
+        {
+            return Err(Refusal::invalid("probe.frame_bytes", probe.frame_bytes, "1 to 2304"));
         }
         if !(0.0..=UPDATE_DISTANCE_M_MAX).contains(&self.update_distance_m) {
             let allowed = format!("0 to {UPDATE_DISTANCE_M_MAX}");

@@ -28,8 +28,9 @@ pub use components::{
 pub use view::LinkView;
 
 pub use groundwave_model::link::{
-    Direction, Inputs, LinkBudget, LinkKey, OVER_HORIZON_M, Percentile, Reach, SAMPLES_MAX,
-    SAMPLES_MIN, coverage_radius_m, judge, percentiles, post_spacing_m, samples_for, score, trace,
+    Direction, Inputs, LinkBudget, LinkKey, OVER_HORIZON_M, Percentile, Probe, ProbeDelivery,
+    ProbeRate, Reach, SAMPLES_MAX, SAMPLES_MIN, coverage_radius_m, judge, percentiles,
+    post_spacing_m, samples_for, score, trace,
 };
 
 /// Marks a world whose nodes are looked at and whose links are not: no pair is made, no budget computed.

@@ -3,7 +3,7 @@
 use bevy_ecs::prelude::*;
 use groundwave_engine::Section;
 use groundwave_model::id::NodeId;
-use groundwave_model::link::{LinkBudget, LinkKey};
+use groundwave_model::link::{LinkBudget, LinkKey, ProbeDelivery};
 use serde::Serialize;
 
 use super::changes::PredictedChanges;
@@ -21,6 +21,9 @@ pub struct LinkView {
     pub severed: bool,
     /// Link budget of both directions.
     pub budget: LinkBudget,
+    /// Delivery of probes, where the settings have one and the link carries data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeDelivery>,
 }
 
 /// Redraws the link section when any link changed, was added or was removed.
@@ -31,16 +34,19 @@ pub(super) fn publish_links(
     mut restored: RemovedComponents<AdminDown>,
     mut out_of_range: RemovedComponents<Predicted>,
     budgets: Query<(&Predicted, Has<AdminDown>)>,
+    limits: Res<Limits>,
     mut section: ResMut<Section<Vec<LinkView>>>,
 ) {
     let removed = restored.read().count() + out_of_range.read().count() > 0;
-    let is_same_set = !removed && !links.is_changed() && taken_down.is_empty();
+    let is_same_set =
+        !removed && !links.is_changed() && taken_down.is_empty() && !limits.is_changed();
     if is_same_set && changed.is_empty() {
         return;
     }
     let view = |key: LinkKey, link: Entity| {
         let (predicted, severed) = budgets.get(link).ok()?;
-        Some(LinkView { a: key.a(), b: key.b(), severed, budget: predicted.0 })
+        let probe = limits.probe.and_then(|probe| probe.delivery(&predicted.0));
+        Some(LinkView { a: key.a(), b: key.b(), severed, budget: predicted.0, probe })
     };
     let patch = || {
         let mut views = Vec::clone(&section.share());
