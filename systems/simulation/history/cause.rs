@@ -1,5 +1,7 @@
 //! Causes of outages of flows.
 
+use std::collections::BTreeMap;
+
 use groundwave_model::route::Route;
 use serde::Serialize;
 
@@ -14,7 +16,7 @@ use crate::site::NodeId;
 pub enum Cause {
     /// A node failed or was removed.
     NodeDown {
-        /// Display name, or the id when the node is gone.
+        /// Display name.
         node: String,
     },
     /// A link was cut by command.
@@ -52,9 +54,17 @@ impl std::fmt::Display for Cause {
     }
 }
 
-/// Cause that ended the former route of a flow.
-pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &WorldView) -> Cause {
-    let called = |id: NodeId| now.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
+/// Cause that ended the former route of a flow; `names` are those of all nodes, also of those that are gone.
+pub(super) fn of(
+    flow: &FlowView,
+    before: Option<&Route>,
+    now: &WorldView,
+    names: &BTreeMap<NodeId, String>,
+) -> Cause {
+    let called = |id: NodeId| {
+        let name = now.node(id).map(|node| &node.name).or_else(|| names.get(&id));
+        name.map_or_else(|| id.to_string(), String::clone)
+    };
     let runs = |id| now.node(id).is_some_and(|node| node.operating);
     for end in [flow.source, flow.target] {
         if !runs(end) {

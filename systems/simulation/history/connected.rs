@@ -56,6 +56,11 @@ impl Carrying {
         }
     }
 
+    /// `true` if it was made of these nodes.
+    pub fn is_of(&self, nodes: &Arc<Vec<NodeView>>) -> bool {
+        Arc::ptr_eq(&self.nodes, nodes)
+    }
+
     /// Makes it that of `now`, unless it is.
     pub fn update(&mut self, now: &WorldView) {
         if !Arc::ptr_eq(&self.nodes, &now.nodes) || !Arc::ptr_eq(&self.links, &now.links) {

@@ -118,6 +118,8 @@ pub struct History {
     /// Failures and their effects.
     pub convergence: Convergence,
     carrying: Carrying,
+    /// Names of all nodes so far, those that are gone included.
+    names: BTreeMap<NodeId, String>,
     first_ns: Option<u64>,
     last_ns: Option<u64>,
 }
@@ -128,11 +130,16 @@ impl History {
         let passed_s = now.now_ns.saturating_sub(self.last_ns.unwrap_or(now.now_ns)) as f64 / 1e9;
         self.last_ns = Some(now.now_ns);
         self.first_ns.get_or_insert(now.now_ns);
+        if !self.carrying.is_of(&now.nodes) {
+            for node in now.nodes.iter() {
+                self.names.entry(node.id).or_insert_with(|| node.name.clone());
+            }
+        }
         self.carrying.update(now);
         self.note_links(now, passed_s);
         for flow in now.flows.iter() {
             let past = self.flows.entry(flow.id).or_default();
-            note_flow(past, flow, now, passed_s);
+            note_flow(past, flow, (now, &self.names), passed_s);
         }
         self.levels.note(now);
         self.convergence.note(now);
@@ -178,7 +185,12 @@ fn note_link(past: &mut LinkHistory, link: &LinkView, up: bool, passed_s: f64) {
     past.margin_min_db = past.margin_min_db.min(margin);
 }
 
-fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &WorldView, passed_s: f64) {
+fn note_flow(
+    past: &mut FlowHistory,
+    flow: &FlowView,
+    (now, names): (&WorldView, &BTreeMap<NodeId, String>),
+    passed_s: f64,
+) {
     let at_s = now.now_ns as f64 / 1e9;
     if past.name != flow.name {
         past.name.clone_from(&flow.name);
@@ -215,7 +227,7 @@ fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &WorldView, passed_s:
             past.outages.push(Outage {
                 from_s: at_s,
                 to_s: None,
-                cause: cause::of(flow, past.route.as_ref(), now),
+                cause: cause::of(flow, past.route.as_ref(), now, names),
             });
         }
     }

@@ -8,7 +8,7 @@ use groundwave_model::terrain::{Flat, GeoPoint};
 use super::*;
 use crate::flow::StartFlow;
 use crate::link::{FailLink, Limits, SetLimits};
-use crate::site::{AddNode, FailNode, MoveNode, RestoreNode};
+use crate::site::{AddNode, FailNode, MoveNode, RemoveNode, RestoreNode};
 use crate::world;
 
 fn place(east: f64) -> GeoPoint {
@@ -101,6 +101,9 @@ fn cuts_fades_and_missing_routes_give_their_causes() {
     assert_eq!(faded, Cause::LinkFaded { from, to, margin_db });
     let end = cause(&|engine| send(engine, FailNode { node: id("east") }));
     assert_eq!(end.to_string(), "east down");
+    // A node that is gone keeps its name.
+    let removal = cause(&|engine| send(engine, RemoveNode { node: id("middle") }));
+    assert_eq!(removal.to_string(), "middle down");
 }
 
 #[test]

@@ -16,7 +16,10 @@ pub struct Fork {
     carried_mean_bps: [f64; 2],
     outage_s: [f64; 2],
     flows: Vec<FlowPair>,
+    /// Links that were up for another time, those of added nodes included.
     links_changed: usize,
+    /// Links that were up and that the recorded run did not have.
+    links_new: usize,
 }
 
 #[derive(Serialize)]
@@ -63,13 +66,19 @@ impl Fork {
         let changed = links.filter(|(ends, link)| {
             changed_run.links.get(ends).is_none_or(|other| other.up_s != link.up_s)
         });
+        let links_new = changed_run
+            .links
+            .iter()
+            .filter(|(ends, link)| link.up_s > 0.0 && !recorded.links.contains_key(ends))
+            .count();
         Self {
             changes: fork.changed.clone(),
             reachable_share: both(&reachable),
             carried_mean_bps: both(&carried),
             outage_s: both(&outage),
             flows: flows.collect(),
-            links_changed: changed.count(),
+            links_changed: changed.count() + links_new,
+            links_new,
         }
     }
 
@@ -86,8 +95,13 @@ impl Fork {
         if !table.is_empty() {
             out += &format!("\n{}", output::table(&table, None));
         }
-        let links = self.links_changed;
-        out += &format!("{links} links were up for a different time than recorded\n");
+        let (links, new) = (self.links_changed, self.links_new);
+        out += &format!("{links} links were up for a different time than recorded");
+        out += &if new > 0 {
+            format!(", {new} of them not in the recorded run\n")
+        } else {
+            "\n".to_owned()
+        };
         output.text(&out)
     }
 
