@@ -147,6 +147,42 @@ impl Journal for FileJournal {
     }
 }
 
+/// A log that is made as a whole and can be made again, as of a converted recording: a commit reaches the kernel,
+/// and only [`sync`](Self::sync) the disk.
+pub struct WholeJournal(FileJournal);
+
+impl WholeJournal {
+    /// See [`FileJournal::create`].
+    ///
+    /// # Errors
+    /// [`JournalError::Create`], also when the file exists.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        FileJournal::create(path, header).map(Self)
+    }
+
+    /// Makes a log durable after its journal was dropped.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn sync(path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+}
+
+impl Journal for WholeJournal {
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        self.0.append(entry)
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        self.0.out.flush()
+    }
+
+    fn space(&mut self) -> io::Result<()> {
+        self.0.space()
+    }
+}
+
 impl Drop for FileJournal {
     /// Closes the log with its index; seeking in one without is slower.
     fn drop(&mut self) {

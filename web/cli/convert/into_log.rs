@@ -11,7 +11,7 @@ use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Dataset, Format, Script, Source};
-use groundwave_store::journal_file::FileJournal;
+use groundwave_store::journal_file::WholeJournal;
 use serde_json::json;
 
 use super::{Convert, dropped, tell};
@@ -78,7 +78,7 @@ impl Convert {
         }
         let header = Header { format: FORMAT, seed: 0, step_ns, inputs };
         output::make_way(&self.to, self.force)?;
-        let journal = FileJournal::create(&self.to, &header).map_err(Failure::input)?;
+        let journal = WholeJournal::create(&self.to, &header).map_err(Failure::input)?;
         engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
         let progress =
             output::progress(script.last_tick, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
@@ -98,6 +98,9 @@ impl Convert {
         ground.check_tiles()?;
         let digest = engine.mark()?;
         engine.stop();
+        drop(engine);
+        let failed = |error| Failure::Machine(format!("write {}: {error}", self.to.display()));
+        WholeJournal::sync(&self.to).map_err(failed)?;
         Ok(digest)
     }
 }
