@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
 
 use super::encoding::to_utf8;
 use super::limits::SOURCE_BYTES_MAX;
@@ -121,21 +122,53 @@ impl Source {
     }
 }
 
-/// The content of a document that gzip has packed, recognised by its first bytes; other documents as
+/// First octets of a file of gzip (RFC 1952, 2.3.1) and of xz (The .xz File Format 1.2.1, 2.1.1.1).
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
+
+/// The content of a document that gzip or xz has packed, recognised by its first bytes; other documents as
 /// they are.
 fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
+    let (name, stream): (_, Box<dyn Read + '_>) = match &bytes[..] {
+        packed if packed.starts_with(GZIP_MAGIC) => ("gzip", Box::new(MultiGzDecoder::new(packed))),
+        packed if packed.starts_with(XZ_MAGIC) => ("xz", Box::new(XzReader::new(packed, true))),
+        _ => return Ok(bytes),
+    };
     let mut document = Vec::new();
-    let mut stream = MultiGzDecoder::new(&bytes[..]).take(SOURCE_BYTES_MAX + 1);
     stream
+        .take(SOURCE_BYTES_MAX + 1)
         .read_to_end(&mut document)
-        .map_err(|error| format!("found damaged gzip data ({error}), allowed a whole file"))?;
+        .map_err(|error| format!("found damaged {name} data ({error}), allowed a whole file"))?;
     if document.len() as u64 > SOURCE_BYTES_MAX {
         return Err(format!(
-            "found gzip data of more than {SOURCE_BYTES_MAX} bytes, allowed no more"
+            "found {name} data of more than {SOURCE_BYTES_MAX} bytes, allowed no more"
         ));
     }
     Ok(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `printf 'lat,lon\n57.7,11.9\n' | xz`, by XZ Utils.
+    const XZ: &[u8] = include_bytes!("tests/packed.xz");
+
+    #[test]
+    fn documents_packed_with_xz_are_unpacked() {
+        assert_eq!(unpacked(XZ.to_vec()).unwrap(), b"lat,lon\n57.7,11.9\n");
+        let twice = [XZ, XZ].concat();
+        assert_eq!(unpacked(twice).unwrap().len(), 2 * b"lat,lon\n57.7,11.9\n".len());
+    }
+
+    #[test]
+    fn damaged_xz_data_gives_an_error() {
+        for end in 6..XZ.len() - 1 {
+            let error = unpacked(XZ[..end].to_vec()).unwrap_err();
+            assert!(error.starts_with("found damaged xz data ("), "{error}");
+        }
+        let mut flipped = XZ.to_vec();
+        flipped[30] ^= 0x10;
+        assert!(unpacked(flipped).is_err());
+    }
 }
