@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundwave_engine::Clock;
 use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::GeoPoint;
@@ -179,7 +180,32 @@ impl Dataset {
         self.number_names();
         self.events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         self.thin_fixes();
+        self.report_replaced();
         self
+    }
+
+    /// Reports values that a later one of the same link and tick replaces: a state has the last one only.
+    fn report_replaced(&mut self) {
+        let Some(step_s) = self.step_s else { return };
+        let clock = Clock::new(self.step_ns());
+        let tick = |at_s: f64| clock.tick_at((self.elapsed_s(at_s) * 1e9).round() as u64);
+        let mut last: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        let (mut replaced, mut interval_s) = (0, f64::INFINITY);
+        for (at_s, event) in &self.events {
+            let Event::Observe(from, to, _) = *event else { continue };
+            let Some(before_s) = last.insert((from, to), *at_s) else { continue };
+            if *at_s > before_s && tick(before_s) == tick(*at_s) {
+                replaced += 1;
+                interval_s = interval_s.min(at_s - before_s);
+            }
+        }
+        if replaced > 0 {
+            let what = format!(
+                "a value replaced by a later one of the same tick of {step_s} s (the least interval is \
+                 {interval_s} s)"
+            );
+            self.report.add_many(&what, replaced, Location::default);
+        }
     }
 
     /// Makes names unique: of several equal ones all but the first get a number.

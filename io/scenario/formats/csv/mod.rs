@@ -7,7 +7,7 @@
 //! whose cell in the column `deployment` is not empty is the deployment's: its name under `name`,
 //! all else as JSON in that cell.
 //!
-//! Rows may be separated by `,`, `;` or tabs. Numbers have a decimal point. A name that a
+//! Cells may be separated by `,`, `;`, tabs or `|`. Numbers have a decimal point. A name that a
 //! spreadsheet would take for a formula is written after an apostrophe, which reading takes off.
 
 pub mod levels;

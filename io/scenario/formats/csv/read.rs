@@ -69,10 +69,10 @@ fn without_separator(text: &str) -> (&str, Option<u8>) {
     }
 }
 
-/// Separator of the cells of the header: the most frequent of `,`, `;` and tab outside quotes.
-fn delimiter(text: &str) -> u8 {
+/// Separator of the cells of the header: the most frequent of `,`, `;`, tab and `|` outside quotes.
+pub(super) fn delimiter(text: &str) -> u8 {
     let mut quotes = false;
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
     for byte in text.bytes() {
         match byte {
             b'"' => quotes = !quotes,

@@ -349,3 +349,63 @@ fn a_storm_fades_seventy_two_links_in_half_an_hour() {
     let faded = |depth_db| history.levels.faded(depth_db, begin_s, begin_s + 1800.0);
     assert_eq!((faded(15.0), faded(25.0)), (72, 59));
 }
+
+/// A table of two nodes with other separators, rows more often than ticks and times as given.
+fn times(unit: &str, rows: &str) -> Result<Dataset, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "step_s = 60\n[time]\ncolumn = \"t\"\nunit = \"{unit}\"\n[link]\nfrom = \"tx\"\nto = \"rx\"\n\
+         [values]\nsnr_db = \"snr\"\n[nodes]\nfile = \"nodes.csv\"\nname = \"id\"\nlat_deg = \"lat\"\n\
+         lon_deg = \"lon\"\n"
+    );
+    let levels = mapping(folder.path(), &text)?;
+    std::fs::write(folder.path().join("nodes.csv"), "id,lat,lon\na,57.7,11.9\nb,57.71,11.9\n")
+        .unwrap();
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, format!("t;tx;rx;snr\n{rows}")).unwrap();
+    table(path, levels).map_err(|error| error.to_string())
+}
+
+#[test]
+fn each_table_has_the_separator_of_its_own_header() {
+    let recording = times("seconds", "0;a;b;10.5\n60;b;a;11\n").unwrap();
+    assert_eq!(recording.measurements(), 2);
+    assert!(recording.nodes.iter().all(|node| node.position.is_some()), "{:?}", recording.nodes);
+}
+
+#[test]
+fn times_of_another_unit_give_an_error_that_names_it() {
+    for (unit, cell, fitting) in [
+        ("unix_s", "1660812480000", "unix_ms"),
+        ("unix_ms", "1660812480", "unix_s"),
+        ("seconds", "1660812480", "unix_s"),
+        ("ms", "1660812480000", "unix_ms"),
+    ] {
+        let error = times(unit, &format!("{cell};a;b;10\n{cell};b;a;11\n")).unwrap_err();
+        assert!(error.contains(cell) && error.contains(&format!("allowed {fitting}")), "{error}");
+        assert_eq!(
+            times(fitting, &format!("{cell};a;b;10\n")).unwrap().begin_unix_s,
+            Some(1660812480.0)
+        );
+    }
+    let recording = times("ms", "0;a;b;10\n90000;b;a;11\n").unwrap();
+    assert_eq!(recording.events.last().unwrap().0, 90.0);
+}
+
+#[test]
+fn times_without_a_zone_are_utc_and_reported() {
+    let recording =
+        times("iso8601", "2022-08-18T08:48:00;a;b;10\n2022-08-18T08:49:00Z;b;a;11\n").unwrap();
+    assert_eq!(recording.measurements(), 2);
+    assert_eq!(recording.begin_unix_s, Some(1660812480.0));
+    assert_eq!(dropped(&recording, "without a zone"), 1);
+}
+
+#[test]
+fn values_that_later_ones_of_a_tick_replace_are_reported() {
+    let rows: String = (0..8).map(|row| format!("{};a;b;{row}\n", row * 15)).collect();
+    let recording = times("seconds", &rows).unwrap();
+    assert_eq!(dropped(&recording, "same tick of 60 s (the least interval is 15 s)"), 5);
+    let apart = times("seconds", "0;a;b;1\n0;b;a;2\n61;a;b;3\n").unwrap();
+    assert_eq!(dropped(&apart, "same tick"), 0);
+}

@@ -6,7 +6,7 @@
 //! missing = ["-999", "NaN"]        # besides an empty cell
 //! [time]
 //! column = "t_unix"
-//! unit = "unix_s"                  # or unix_ms, seconds, iso8601
+//! unit = "unix_s"                  # or unix_ms, seconds, ms, iso8601
 //! [link]
 //! id = "link_id"                   # a row of [links]; or from = "tx", to = "rx"
 //! direction = "sublink"            # absent, all rows are from a to b
@@ -46,7 +46,7 @@ pub struct Mapping {
     pub title: Option<String>,
     /// Time between two ticks, s, 0.001 to 3600.
     pub step_s: f64,
-    /// Column separator; `,` if absent.
+    /// Column separator of the table; that of its header if absent.
     #[serde(default)]
     pub delimiter: Option<char>,
     /// Texts of missing values.
@@ -92,7 +92,9 @@ pub enum TimeUnit {
     UnixMs,
     /// Seconds since the beginning of the recording.
     Seconds,
-    /// `2022-08-18T08:48:00Z`.
+    /// Milliseconds since the beginning of the recording.
+    Ms,
+    /// `2022-08-18T08:48:00Z`; without a zone in UTC.
     #[serde(rename = "iso8601")]
     Iso8601,
 }
@@ -119,6 +121,9 @@ pub struct Link {
 pub struct Nodes {
     /// The file, beside the mapping.
     pub file: String,
+    /// Column separator of the file; that of its header if absent.
+    #[serde(default)]
+    pub delimiter: Option<char>,
     /// Column of the name, as the table of values has it.
     pub name: String,
     /// Column of the latitude.
@@ -136,6 +141,9 @@ pub struct Nodes {
 pub struct Links {
     /// The file, beside the mapping.
     pub file: String,
+    /// Column separator of the file; that of its header if absent.
+    #[serde(default)]
+    pub delimiter: Option<char>,
     /// Column of the id.
     pub id: String,
     /// Column of the latitude of one end.
@@ -210,8 +218,14 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
     if mapping.link.direction.is_some() != mapping.link.backward.is_some() {
         document.invalid("link", "half a direction", "direction and backward, or neither");
     }
-    if mapping.delimiter.is_some_and(|mark| !mark.is_ascii()) {
-        document.invalid("delimiter", "not one byte", "one of , ; | or a tab");
+    for (key, mark) in [
+        ("delimiter", mapping.delimiter),
+        ("nodes.delimiter", mapping.nodes.as_ref().and_then(|nodes| nodes.delimiter)),
+        ("links.delimiter", mapping.links.as_ref().and_then(|links| links.delimiter)),
+    ] {
+        if mark.is_some_and(|mark| !mark.is_ascii()) {
+            document.invalid(key, "not one byte", "one of , ; | or a tab");
+        }
     }
     let station = mapping.station.as_ref().map(station);
     let station = match station {

@@ -1,23 +1,22 @@
-//! Tables of measured levels: CSV, plain or gzip, read by a [`Mapping`].
+//! Tables of measured levels, read by a [`Mapping`].
 
 mod mapping;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use super::super::Source;
+use super::super::clock::iso8601;
+use super::super::dataset::Dataset;
+use super::super::error::{Fault, FormatError, Location, quoted};
+use super::super::extremes::CLOCK_SET_UNIX_S;
+use super::FORMAT;
+use super::read::delimiter as header_delimiter;
 use csv::{ReaderBuilder, StringRecord};
-use flate2::read::MultiGzDecoder;
 use groundwave_model::radio::{Pointing, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
-use jiff::Timestamp;
-
-use super::super::Source;
-use super::super::dataset::Dataset;
-use super::super::error::{Fault, FormatError, Location};
-use super::super::limits::SOURCE_BYTES_MAX;
-use super::FORMAT;
 
 pub use mapping::{Links, Mapping, Nodes, TimeUnit, VALUES, load};
 
@@ -45,11 +44,11 @@ pub(in super::super) fn read(source: &Source, levels: &Levels) -> Result<Dataset
     let mut ends = Ends::new();
     if let Some(nodes) = &mapping.nodes {
         let path = folder.join(&nodes.file);
-        positions(&path, nodes, mapping, station, &mut dataset)?;
+        positions(&path, nodes, station, &mut dataset)?;
     }
     if let Some(links) = &mapping.links {
         let path = folder.join(&links.file);
-        ends = pairs(&path, links, mapping, station, &mut dataset)?;
+        ends = pairs(&path, links, station, &mut dataset)?;
     }
     values(source, mapping, &ends, &mut dataset)?;
     for node in &mut dataset.nodes {
@@ -75,28 +74,25 @@ struct Table<'t> {
 
 impl<'t> Table<'t> {
     fn open(path: &'t Path, delimiter: Option<char>) -> Result<Self, FormatError> {
-        let file =
-            std::fs::File::open(path).map_err(|error| invalid(path, error, "a readable file"))?;
-        Self::new(path, BufReader::new(file), delimiter)
+        let mut source =
+            Source::open(path).map_err(|error| invalid(path, error, "a readable file"))?;
+        Self::new(path, Cursor::new(source.documents.swap_remove(0)), delimiter)
     }
 
-    /// A table in `bytes`, which gzip may have packed.
+    /// A table in `bytes`; without a `delimiter`, with that of its header.
     fn new(
         path: &'t Path,
-        mut bytes: impl BufRead + 't,
+        bytes: impl Read + 't,
         delimiter: Option<char>,
     ) -> Result<Self, FormatError> {
         let failed = |error: &dyn std::fmt::Display| invalid(path, error, "a table");
+        let mut bytes = BufReader::new(bytes);
         let head = bytes.fill_buf().map_err(|error| failed(&error))?;
-        let packed = head.starts_with(&[0x1f, 0x8b]);
-        let bytes: Box<dyn Read + 't> = match packed {
-            true => Box::new(MultiGzDecoder::new(bytes)),
-            false => Box::new(bytes),
-        };
-        let bytes: Box<dyn Read + 't> = Box::new(bytes.take(SOURCE_BYTES_MAX));
+        let of_header = header_delimiter(&String::from_utf8_lossy(head));
+        let bytes: Box<dyn Read + 't> = Box::new(bytes);
         let mut rows = ReaderBuilder::new()
             .flexible(true)
-            .delimiter(delimiter.map_or(b',', |mark| mark as u8))
+            .delimiter(delimiter.map_or(of_header, |mark| mark as u8))
             .from_reader(bytes);
         let header = rows.headers().map_err(|error| failed(&error))?.clone();
         Ok(Self { path, rows, header })
@@ -147,11 +143,10 @@ fn point(row: &StringRecord, lat: usize, lon: usize) -> Option<GeoPoint> {
 fn positions(
     path: &Path,
     nodes: &Nodes,
-    mapping: &Mapping,
     station: Option<&Station>,
     dataset: &mut Dataset,
 ) -> Result<(), FormatError> {
-    let mut table = Table::open(path, mapping.delimiter)?;
+    let mut table = Table::open(path, nodes.delimiter)?;
     let name = table.column(&nodes.name)?;
     let (lat, lon) = (table.column(&nodes.lat_deg)?, table.column(&nodes.lon_deg)?);
     let height = nodes.height_agl_m.as_deref().map(|name| table.column(name)).transpose()?;
@@ -177,11 +172,10 @@ fn positions(
 fn pairs(
     path: &Path,
     links: &Links,
-    mapping: &Mapping,
     station: Option<&Station>,
     dataset: &mut Dataset,
 ) -> Result<Ends, FormatError> {
-    let mut table = Table::open(path, mapping.delimiter)?;
+    let mut table = Table::open(path, links.delimiter)?;
     let id = table.column(&links.id)?;
     let columns = [&links.a_lat_deg, &links.a_lon_deg, &links.b_lat_deg, &links.b_lon_deg]
         .map(|name| table.column(name));
@@ -255,12 +249,17 @@ fn values(
         values.push((key.as_str(), table.column(name)?));
     }
     let backward = link.backward.as_deref();
+    let mut misfits = Misfits::default();
     table.each(dataset, |row, line, dataset| {
         let text = |column: Option<usize>| row.get(column?).map(str::trim);
-        let Some(at_s) = row.get(time).and_then(|text| seconds(text.trim(), mapping.time.unit))
-        else {
+        let cell = row.get(time).unwrap_or_default().trim();
+        let Some((at_s, has_zone)) = seconds(cell, mapping.time.unit) else {
             return dataset.drop("a row without a time", line);
         };
+        if !has_zone {
+            dataset.report.add("a time without a zone: taken as UTC", || Location::line(line));
+        }
+        misfits.note(at_s, cell, line, mapping.time.unit);
         let mut pair = match text(id) {
             Some(id) => match ends.get(id) {
                 Some((a, b)) => (a.as_str(), b.as_str()),
@@ -288,7 +287,8 @@ fn values(
         }
         dataset.observe(at_s, pair, measured, line);
     });
-    if mapping.time.unit != TimeUnit::Seconds {
+    misfits.check(&source.path, mapping.time.unit)?;
+    if !matches!(mapping.time.unit, TimeUnit::Seconds | TimeUnit::Ms) {
         dataset.drop_unset_clocks();
         let times = dataset.events.iter().map(|event| event.0);
         let begin = times.fold(f64::INFINITY, f64::min);
@@ -297,14 +297,60 @@ fn values(
     Ok(())
 }
 
-fn seconds(text: &str, unit: TimeUnit) -> Option<f64> {
+/// Time of a cell, s, and `true` unless it is a date without a zone.
+fn seconds(text: &str, unit: TimeUnit) -> Option<(f64, bool)> {
+    let number = || text.parse::<f64>().ok();
     match unit {
-        TimeUnit::Iso8601 => {
-            let time: Timestamp = text.parse().ok()?;
-            Some(time.as_nanosecond() as f64 / 1e9)
+        TimeUnit::Iso8601 => iso8601(text),
+        TimeUnit::UnixMs | TimeUnit::Ms => number().map(|ms| (ms / 1e3, true)),
+        TimeUnit::UnixS | TimeUnit::Seconds => number().map(|s| (s, true)),
+    }
+}
+
+/// Begin of the year 2100, s since the Unix epoch: no recording is of a later time.
+const CENTURY_END_UNIX_S: f64 = 4_102_444_800.0;
+
+/// Times that fit another unit than that of the mapping.
+#[derive(Debug, Default)]
+struct Misfits {
+    rows: usize,
+    misfits: usize,
+    /// Line and text of the first, and the unit that it fits.
+    first: Option<(usize, String, &'static str)>,
+}
+
+impl Misfits {
+    fn note(&mut self, at_s: f64, cell: &str, line: usize, unit: TimeUnit) {
+        self.rows += 1;
+        let is_date = |at_s: f64| (CLOCK_SET_UNIX_S..CENTURY_END_UNIX_S).contains(&at_s);
+        let fitting = match unit {
+            TimeUnit::UnixS if at_s >= CENTURY_END_UNIX_S && is_date(at_s / 1e3) => "unix_ms",
+            TimeUnit::UnixMs if at_s < CLOCK_SET_UNIX_S && is_date(at_s * 1e3) => "unix_s",
+            TimeUnit::Seconds if is_date(at_s) => "unix_s",
+            TimeUnit::Seconds if is_date(at_s / 1e3) => "unix_ms",
+            TimeUnit::Ms if is_date(at_s) => "unix_ms",
+            TimeUnit::Ms if is_date(at_s * 1e3) => "unix_s",
+            _ => return,
+        };
+        self.misfits += 1;
+        self.first.get_or_insert_with(|| (line, cell.to_owned(), fitting));
+    }
+
+    /// Refuses a table of which more than half fits another unit.
+    fn check(&self, path: &Path, unit: TimeUnit) -> Result<(), FormatError> {
+        let Some((line, cell, fitting)) = &self.first else { return Ok(()) };
+        if self.misfits * 2 <= self.rows {
+            return Ok(());
         }
-        TimeUnit::UnixMs => text.parse::<f64>().ok().map(|ms| ms / 1e3),
-        TimeUnit::UnixS | TimeUnit::Seconds => text.parse().ok(),
+        let unit = match unit {
+            TimeUnit::UnixS => "unix_s",
+            TimeUnit::UnixMs => "unix_ms",
+            TimeUnit::Seconds => "seconds",
+            TimeUnit::Ms => "ms",
+            TimeUnit::Iso8601 => "iso8601",
+        };
+        let actual = format!("{} in line {line}, with the unit {unit}", quoted(cell));
+        Err(invalid(path, actual, format!("{fitting}: such times are dates in that unit")))
     }
 }
 
