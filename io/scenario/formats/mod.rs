@@ -15,9 +15,10 @@
 //! | [`geojson`], [`kml`], [`kmz`], [`scenario`] | yes | | | | plan |
 //! | [`csv`] | yes | | | by a mapping | plan, recording |
 //! | [`netjson`] | | yes | | yes | recording |
+//! | [`device_monitoring`] | | yes | | yes | |
 //! | [`batctl`], [`batctl_text`], [`olsrd`], [`olsr_text`] | | | | yes | |
 //! | [`meshviewer`] | | yes | | yes | |
-//! | [`openwifimap`], [`nycmesh`], [`core_imn`] | | yes | | | |
+//! | [`cnml`], [`openwifimap`], [`nycmesh`], [`core_imn`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
@@ -38,11 +39,13 @@ pub mod batctl;
 pub mod batctl_text;
 pub mod bonnmotion;
 mod clock;
+pub mod cnml;
 pub mod core_imn;
 pub mod core_xml;
 mod course;
 pub mod csv;
 mod dataset;
+pub mod device_monitoring;
 pub mod eel;
 pub(crate) mod encoding;
 mod error;
@@ -182,7 +185,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 32] = [
+pub static FORMATS: [&Format; 34] = [
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
@@ -201,6 +204,7 @@ pub static FORMATS: [&Format; 32] = [
     &nmea::FORMAT,
     &mahimahi::FORMAT,
     &netjson::FORMAT,
+    &device_monitoring::FORMAT,
     &batctl::FORMAT,
     &batctl_text::FORMAT,
     &olsrd::FORMAT,
@@ -212,6 +216,7 @@ pub static FORMATS: [&Format; 32] = [
     &ffmap::GRAPH,
     &ffmap::NODELIST,
     &meshviewer::FORMAT,
+    &cnml::FORMAT,
     &core_xml::FORMAT,
     &core_imn::FORMAT,
     &parquet::FORMAT,

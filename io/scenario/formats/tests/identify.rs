@@ -30,6 +30,8 @@ fn content_counts_more_than_the_ending() {
         ("", "0.0 nem:1 location gps 1,2\n", "eel"),
         ("", "# a\n$node_(0) set X_ 1\n", "ns2"),
         ("a.up", "0\n5\n", "mahimahi"),
+        ("a.xml", "<cnml version=\"0.1\">", "cnml"),
+        ("", r#"{"type":"DeviceMonitoring","general":{}}"#, "netjson-device"),
         ("", r#"[{"neigh_address":"aa","tq":1}]"#, "batctl"),
         ("", r#"{"links":[{"localIP":"1","remoteIP":"2"}]}"#, "olsrd"),
         ("", r#"{"rows":[{"value":{"latlng":[1,2]}}]}"#, "openwifimap"),

@@ -195,3 +195,41 @@ fn equal_names_of_devices_are_different_nodes() {
     assert_eq!(names, ["a & b", "a & b 2"]);
     assert_eq!(count(&dataset.report, "the id of another"), 1);
 }
+
+#[test]
+fn zones_of_guifi_give_working_nodes_with_their_heights() {
+    let (kind, plan, notes) = maps(
+        r#"<?xml version="1.0" encoding="UTF-8"?><cnml version="0.1"><network><zone id="1" title="Vic">
+        <node id="7" title="Campanar" lat="41.93" lon="2.25" antenna_elevation="18" status="Working">
+          <device id="70"><radio id="0"><interface id="9">
+            <link id="3" linked_node_id="8" link_status="Working"/></interface></radio></device></node>
+        <node id="8" title="Mas" lat="41.95" lon="2.26" antenna_elevation="0" status="Working">
+          <device id="80"><radio id="0"><interface id="9">
+            <link id="3" linked_node_id="7" link_status="Working"/></interface></radio></device></node>
+        <node id="9" title="Later" lat="41.96" lon="2.27" status="Planned"/>
+        <node id="10" title="Nowhere" status="Working"/></zone></network></cnml>"#,
+    );
+    assert_eq!((kind.name, plan.outline.name.as_str()), ("cnml", "Vic"));
+    assert_eq!(names(&plan), ["Campanar", "Mas"]);
+    let heights: Vec<f64> = plan.nodes.iter().map(|node| node.station.height_agl_m).collect();
+    assert_eq!(heights, [18.0, station().height_agl_m]);
+    for what in ["status \"Planned\"", "no position", "link", "a height without a radio"] {
+        assert_eq!(count(&notes, what), 1, "{what}: {notes:?}");
+    }
+}
+
+#[test]
+fn device_monitoring_gives_the_signals_of_its_stations() {
+    let text = r#"{"type": "DeviceMonitoring", "general": {"hostname": "roof", "local_time": 1660812480,
+        "location": {"lat": 41.9, "lng": 12.5}}, "interfaces": [{"name": "eth0", "mac": "00:00:00:00:00:01"},
+        {"name": "wlan0", "wireless": {"noise": -95, "clients": [{"mac": "00:00:00:00:00:02", "signal": -60},
+        {"mac": "00:00:00:00:00:03"}, {"signal": -50}]}}]}"#;
+    let recording = dataset(by_name("netjson-device").unwrap(), &[text.as_bytes()]).unwrap();
+    assert_eq!(recording.measurements(), 1);
+    assert_eq!(recording.begin_unix_s, Some(1660812480.0));
+    for what in ["a station without a signal", "a station without an address"] {
+        assert_eq!(count(&recording.report, what), 1, "{what}: {:?}", recording.report);
+    }
+    let (_, plan, _) = maps(text);
+    assert_eq!(names(&plan), ["roof"]);
+}

@@ -1,0 +1,60 @@
+//! NetJSON DeviceMonitoring (netjson.org, 0.1; OpenWISP): signals that the radios of a device receive.
+
+use groundwave_model::radio::Role;
+use groundwave_simulation::measure::Measured;
+use serde_json::Value;
+
+use super::mesh::{self, MeshNode, MeshSnapshot, number, position, rows, text, time};
+use super::{Content, Format};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "netjson-device",
+    label: "NetJSON DeviceMonitoring",
+    description: "NetJSON DeviceMonitoring of one device: signals of the stations at its radios",
+    extensions: &["json"],
+    contents: &[Content::Positions, Content::Measurements],
+    sniff: |sample| sample.json()["type"].as_str() == Some("DeviceMonitoring"),
+    read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    is_series: true,
+    ..Format::NONE
+};
+
+/// Nodes are the hostname of the device and the addresses of the stations at its radios.
+fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+    let general = &document["general"];
+    snapshot.at_unix_s = time(&general["local_time"]);
+    let interfaces = || rows(&document["interfaces"]);
+    let Some(device) =
+        text(&general["hostname"]).or_else(|| interfaces().find_map(|one| text(&one["mac"])))
+    else {
+        return snapshot.drop("a device without a hostname and addresses");
+    };
+    snapshot.nodes.push(MeshNode {
+        key: device.clone(),
+        name: Some(device.clone()),
+        role: Role::default(),
+        at_deg: [general, &general["location"]].into_iter().find_map(position),
+        path: "general".to_owned(),
+    });
+    for (index, interface) in interfaces().enumerate() {
+        let wireless = &interface["wireless"];
+        for (number_, client) in rows(&wireless["clients"]).enumerate() {
+            snapshot.listed_links += 1;
+            let path = format!("interfaces[{index}].wireless.clients[{number_}]");
+            let Some(mac) = text(&client["mac"]) else {
+                snapshot.dropped.push(("a station without an address".to_owned(), path));
+                continue;
+            };
+            let rx_power_dbm = number(&client["signal"]);
+            let noise_dbm = number(&client["noise"]).or_else(|| number(&wireless["noise"]));
+            let Some(signal_dbm) = rx_power_dbm else {
+                snapshot.dropped.push(("a station without a signal".to_owned(), path));
+                continue;
+            };
+            let snr_db = noise_dbm.map(|noise_dbm| signal_dbm - noise_dbm);
+            let values = Measured { rx_power_dbm, snr_db, ..Measured::default() };
+            snapshot.link(&mac, &device, values);
+        }
+    }
+}
