@@ -409,3 +409,30 @@ fn values_that_later_ones_of_a_tick_replace_are_reported() {
     let apart = times("seconds", "0;a;b;1\n0;b;a;2\n61;a;b;3\n").unwrap();
     assert_eq!(dropped(&apart, "same tick"), 0);
 }
+
+#[test]
+fn traces_of_a_folder_are_a_link_each() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("att.up", "0\n500\n1000\n"),
+        ("att.down", "0\n1000\n"),
+        ("verizon.up", "0\n10\n1000\n"),
+        ("notes.txt", "measured by hand\n"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let source = Source::open(folder.path()).unwrap();
+    let recording = mahimahi::FORMAT.read(&source, &ReadOptions::new(station())).unwrap();
+    let mut links: Vec<_> = observed(&recording).iter().map(|one| (one.1, one.2)).collect();
+    links.sort_unstable();
+    links.dedup();
+    assert_eq!(
+        links,
+        [
+            ("att client", "att server"),
+            ("att server", "att client"),
+            ("verizon client", "verizon server"),
+        ]
+    );
+    assert_eq!(dropped(&recording, "not Mahimahi"), 1);
+}
