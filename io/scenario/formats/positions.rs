@@ -47,9 +47,31 @@ fn possible([lat, lon]: [f64; 2]) -> bool {
     (-90.0..=90.0).contains(&lat) && (-180.0..=180.0).contains(&lon)
 }
 
+/// Median; of an even number the mean of the two in the middle, of none 0.
 fn median(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied().unwrap_or(0.0)
+    let middle = |index: usize| all.get(index).copied().unwrap_or(0.0);
+    match all.len() % 2 {
+        0 => f64::midpoint(middle((all.len() / 2).saturating_sub(1)), middle(all.len() / 2)),
+        _ => middle(all.len() / 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_an_even_number_is_between_the_two_in_the_middle() {
+        assert_eq!(median(vec![4.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!((median(vec![7.0]), median(Vec::new())), (7.0, 0.0));
+        // Two groups of two, 8 degrees apart, are both near the middle of the map.
+        let raw = [[50.0, 8.0], [50.1, 8.0], [58.0, 8.0], [58.1, 8.0]].map(Some);
+        let mut reasons = Vec::new();
+        let checked = checked(&raw, |index, what| reasons.push((index, what.to_owned())));
+        assert!(checked.iter().all(Option::is_some), "{reasons:?}");
+    }
 }
 
 /// Distance on a cylinder: accurate enough to distinguish a town from a continent.
