@@ -6,8 +6,9 @@ use axum::http::Method;
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_http::client::Client;
+use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
-use groundwave_scenario::formats::{Format, Source};
+use groundwave_scenario::formats::{Format, FormatError, ReadOptions, Source, geojson};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -21,7 +22,7 @@ pub struct Import {
     #[arg(value_name = "FILE")]
     from: PathBuf,
 
-    /// Format, where content and extension do not determine it: geojson, kml, kmz, csv, scenario
+    /// Format, where content and extension do not determine it; `convert --help` lists all
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -35,6 +36,7 @@ Examples:
   groundwave import examples/masts.geojson
   groundwave import --bind 10.0.0.7:8787 examples/masts.csv
   groundwave import --format csv examples/masts.csv
+  groundwave import examples/meshviewer.json
 
 All of the document is taken or nothing; what was dropped or filled in is told.";
 
@@ -79,6 +81,15 @@ fn exchanged(name: &str) -> Result<&'static Format, Failure> {
     })
 }
 
+/// The format called `name`, of those that are read.
+fn readable(name: &str) -> Result<&'static Format, Failure> {
+    let entry = formats::by_name(name).filter(|format| format.read.is_some());
+    entry.ok_or_else(|| {
+        let allowed = formats::names(|format| format.read.is_some());
+        Failure::Input(format!("invalid format: found {name:?}, allowed {allowed}"))
+    })
+}
+
 /// Sends a request to a server and returns the body of its answer.
 fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<Vec<u8>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -99,18 +110,15 @@ impl Import {
     /// Sends the document.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let source = Source::open(&self.from).map_err(Failure::Input)?;
-        if source.documents.len() > 1 {
-            let (path, count) = (self.from.display(), source.documents.len());
-            let allowed = "allowed one; `groundwave convert` joins them";
-            return Err(Failure::Input(format!("{path}: found {count} documents, {allowed}")));
-        }
-        let name = match self.format {
-            Some(name) => name,
-            None => formats::identify(&source).map_err(Failure::input)?.name.to_owned(),
+        let format = match &self.format {
+            Some(name) => readable(name)?,
+            None => formats::identify(&source).map_err(Failure::input)?,
         };
-        let format = exchanged(&name)?;
+        let (format, body) = match format.write_plan.is_some() && source.documents.len() == 1 {
+            true => (format, source.bytes().to_vec()),
+            false => (&geojson::FORMAT, self.plan(format, &source)?),
+        };
         let path = format!("/api/v1/deployments/import?format={format}");
-        let body = source.bytes().to_vec();
         let answer = ask(&self.bind, Method::POST, &path, Some(body))?;
         let summary: Value = serde_json::from_slice(&answer).map_err(Failure::machine)?;
         if output.json {
@@ -125,6 +133,24 @@ impl Import {
         let name = deployment["name"].as_str().unwrap_or_default();
         let id = deployment["id"].as_str().unwrap_or_default();
         output.text(&format!("{name}: {} nodes, {id}\n", summary["nodes"]))
+    }
+}
+
+impl Import {
+    /// The positions of a document that servers do not exchange, as one that they do.
+    fn plan(&self, format: &'static Format, source: &Source) -> Result<Vec<u8>, Failure> {
+        let invalid =
+            |error: FormatError| Failure::Input(format!("{}: {error}", self.from.display()));
+        let station = default_station();
+        let mut dataset =
+            format.read(source, &ReadOptions::new(station.clone())).map_err(invalid)?;
+        dataset.name_after(&source.stem());
+        let (plan, report) = dataset.into_plan(format, &station).map_err(invalid)?;
+        super::convert::tell(&report);
+        let mut body = Vec::new();
+        let write = geojson::FORMAT.write_plan.expect("GeoJSON is written");
+        write(&plan, &mut body)?;
+        Ok(body)
     }
 }
 

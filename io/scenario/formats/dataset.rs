@@ -271,7 +271,7 @@ impl Dataset {
         format: &Format,
         station: &Station,
     ) -> Result<(PlanFile, Report), FormatError> {
-        let mut report = self.report;
+        let mut report = std::mem::take(&mut self.report);
         let document = Location::default;
         if let Some(plan) = self.plan {
             return Ok((plan, report));
@@ -283,6 +283,13 @@ impl Dataset {
         if !self.events.is_empty() {
             let what = "measurement or movement: dropped, a plan holds none";
             report.add_many(what, self.events.len(), document);
+        }
+        let (positions, _) = self.first_positions();
+        for (node, position) in self.nodes.iter_mut().zip(positions) {
+            if node.position.is_none() && position.is_some() {
+                node.position = position;
+                report.add("a node that moves: at its first position", document);
+            }
         }
         self.nodes.retain(|node| node.position.is_some());
         if self.nodes.is_empty() {

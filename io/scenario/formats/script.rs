@@ -150,7 +150,7 @@ impl Dataset {
     }
 
     /// First positions of nodes, and which nodes have a position or an event.
-    fn first_positions(&self) -> (Vec<Option<GeoPoint>>, Vec<bool>) {
+    pub(super) fn first_positions(&self) -> (Vec<Option<GeoPoint>>, Vec<bool>) {
         let mut positions: Vec<_> = self.nodes.iter().map(|node| node.position).collect();
         let mut used: Vec<bool> = positions.iter().map(Option::is_some).collect();
         for (_, event) in &self.events {

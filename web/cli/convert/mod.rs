@@ -126,7 +126,7 @@ fn output_format(name: &str, writes: fn(&Format) -> bool) -> Result<&'static For
 }
 
 /// Prints the notes of a report as warnings.
-fn tell(report: &Report) {
+pub(super) fn tell(report: &Report) {
     for note in &report.notes {
         let line = format!("{} x {} (first: {})", note.count, note.what, note.first);
         anstream::eprintln!("{}", warning(&line));

@@ -436,3 +436,14 @@ fn traces_of_a_folder_are_a_link_each() {
     );
     assert_eq!(dropped(&recording, "not Mahimahi"), 1);
 }
+
+#[test]
+fn moving_nodes_are_planned_at_their_first_fix() {
+    let text =
+        "0.0 nem:1 location gps 40.031,-74.5235,3.0\n5.0 nem:1 location gps 40.04,-74.5235,3.0\n";
+    let recording = dataset(&eel::FORMAT, &[text.as_bytes()]).unwrap();
+    let (plan, report) = recording.into_plan(&eel::FORMAT, &station()).unwrap();
+    assert_eq!(plan.nodes.len(), 1);
+    assert_eq!(plan.nodes[0].position, GeoPoint::new(40.031, -74.5235).unwrap());
+    assert_eq!(super::count(&report, "a node that moves"), 1);
+}
