@@ -73,6 +73,10 @@ pub struct Convert {
     #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", default_value_t = 60.0)]
     step: f64,
 
+    /// Write a first mapping file of a table of levels, to be checked, instead of a document
+    #[arg(long, conflicts_with_all = ["mapping", "format", "output_format"])]
+    sniff: bool,
+
     #[command(flatten)]
     ground: TerrainOptions,
 }
@@ -84,6 +88,7 @@ Examples:
   groundwave convert scenarios/gothenburg.toml gothenburg.kmz
   groundwave convert examples/emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
   groundwave convert examples/levels.csv levels.gwlog --mapping examples/levels.toml
+  groundwave convert examples/levels.csv mapping.toml --sniff
   groundwave record scenarios/failover.toml -o run.gwlog && groundwave convert run.gwlog run.eel
   groundwave convert run.gwlog run.parquet
   cat examples/masts.geojson | groundwave convert - - --output-format csv";
@@ -156,6 +161,13 @@ impl Convert {
         }
         let into_log = is_log(&self.to);
         let source = Source::open(&self.from).map_err(Failure::Input)?;
+        if self.sniff {
+            let mapping = levels::guess(&source).map_err(|err| self.invalid(err))?;
+            write_whole(&self.to, mapping.as_bytes())?;
+            let summary = json!({ "file": self.to });
+            let text = format!("{}: a first mapping, to be checked\n", self.to.display());
+            return self.report(output, &summary, &text);
+        }
         let format = self.format(&source)?;
         if into_log && format.holds(Content::Plan) && self.mapping.is_none() {
             let file = self.from.display();

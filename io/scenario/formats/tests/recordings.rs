@@ -447,3 +447,37 @@ fn moving_nodes_are_planned_at_their_first_fix() {
     assert_eq!(plan.nodes[0].position, GeoPoint::new(40.031, -74.5235).unwrap());
     assert_eq!(super::count(&report, "a node that moves"), 1);
 }
+
+#[test]
+fn first_mapping_of_a_table_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("levels.csv");
+    let rows = "Timestamp;tx_node;rx_node;RSSI [dBm];SNR (dB);comment\n1660812480000;a;b;-70;12;x\n\
+                1660812485000;b;a;-71.5;11;\n1660812495000;a;b;;10;\n";
+    std::fs::write(&path, rows).unwrap();
+    let text = levels::guess(&Source::open(&path).unwrap()).unwrap();
+    for line in [
+        "step_s = 5",
+        "unit = \"unix_ms\"",
+        "delimiter = \";\"",
+        "from = \"tx_node\"",
+        "rx_power_dbm = \"RSSI [dBm]\"",
+        "snr_db = \"SNR (dB)\"",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    let recording = table(path, mapping(folder.path(), &text).unwrap()).unwrap();
+    assert_eq!((recording.measurements(), recording.begin_unix_s), (3, Some(1660812480.0)));
+
+    let by_link = folder.path().join("links.csv");
+    std::fs::write(&by_link, "time,link,rsl_dbm,tsl_dbm\n1777629600,a,-42.0,20\n").unwrap();
+    let text = levels::guess(&Source::open(&by_link).unwrap()).unwrap();
+    for line in ["id = \"link\"", "[links]", "tx_power_dbm = \"tsl_dbm\"", "unit = \"unix_s\""] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+
+    let without = folder.path().join("other.csv");
+    std::fs::write(&without, "name,colour\na,red\n").unwrap();
+    let error = levels::guess(&Source::open(&without).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("allowed a column of measured values"), "{error}");
+}

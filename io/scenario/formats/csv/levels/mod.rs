@@ -1,5 +1,6 @@
 //! Tables of measured levels, read by a [`Mapping`].
 
+mod guess;
 mod mapping;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use groundwave_model::radio::{Pointing, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
 
+pub use guess::mapping as guess;
 pub use mapping::{Links, Mapping, Nodes, TimeUnit, VALUES, load};
 
 /// A mapping with the station of its nodes and the folder of the files it names.

@@ -1,0 +1,168 @@
+//! A first mapping of a table, from the names of its columns and its first rows.
+
+use std::fmt::Write;
+
+use csv::{ReaderBuilder, StringRecord};
+
+use super::super::super::Source;
+use super::super::super::clock::iso8601;
+use super::super::super::error::{Fault, FormatError, Location, quoted};
+use super::super::super::extremes::CLOCK_SET_UNIX_S;
+use super::super::super::text::text;
+use super::super::FORMAT;
+use super::super::read::delimiter;
+use super::CENTURY_END_UNIX_S;
+
+/// Rows that are looked at.
+const ROWS_MAX: usize = 1_000;
+
+/// Names of columns by the keys of a mapping, without case, units and other characters than letters and digits.
+const NAMES: [(&str, &[&str]); 11] = [
+    (
+        "time",
+        &["time", "timestamp", "date", "datetime", "t", "when", "tunix", "ts", "epoch", "utc"],
+    ),
+    ("from", &["from", "tx", "src", "source", "sender", "transmitter", "txnode", "fromnode", "a"]),
+    ("to", &["to", "rx", "dst", "target", "destination", "receiver", "rxnode", "tonode", "b"]),
+    ("link", &["link", "sublink", "linkname"]),
+    ("rx_power_dbm", &["rxpower", "rssi", "rsl", "signal", "rx", "rxlevel", "rsrp", "power"]),
+    ("tx_power_dbm", &["txpower", "tsl", "txlevel", "eirp"]),
+    ("path_loss_db", &["pathloss", "loss", "attenuation"]),
+    ("snr_db", &["snr", "sinr", "sn"]),
+    ("delivery_prob", &["pdr", "prr", "delivery", "deliveryprob", "deliveryratio"]),
+    ("quality", &["quality", "lq", "tq", "linkquality"]),
+    ("rate_bps", &["rate", "bitrate", "throughput", "datarate"]),
+];
+
+/// Positions of links, to be completed.
+const LINKS: &str = "\n[links]                  # positions of both ends: file and columns to be completed\n\
+    file = \"links.csv\"\nid = \"link\"\na_lat_deg = \"a_lat\"\na_lon_deg = \"a_lon\"\nb_lat_deg = \"b_lat\"\n\
+    b_lon_deg = \"b_lon\"\n";
+
+/// Positions of nodes, which a mapping may do without.
+const NODES: &str = "\n# [nodes]                # positions, by the names in the columns of the link\n\
+    # file = \"nodes.csv\"\n# name = \"name\"\n# lat_deg = \"lat\"\n# lon_deg = \"lon\"\n";
+
+/// Endings of names that are units.
+const UNITS: [&str; 8] = ["dbm", "dbi", "db", "bps", "ms", "s", "prob", "id"];
+
+/// A column name in lower case without units, spaces and signs.
+fn bare(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words = match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() && UNITS.contains(last) => rest,
+        _ => &words[..],
+    };
+    words.concat()
+}
+
+/// A mapping file for the table of `source`, with comments where it must be completed.
+///
+/// # Errors
+/// A table without rows, or without a column of measured values.
+pub fn mapping(source: &Source) -> Result<String, FormatError> {
+    let invalid = |actual: String, allowed: &str| {
+        Fault::new("", actual, allowed).at(&FORMAT, Location::line(1))
+    };
+    let text = text(&FORMAT, source.bytes())?;
+    let mark = delimiter(text);
+    let mut table =
+        ReaderBuilder::new().delimiter(mark).flexible(true).from_reader(text.as_bytes());
+    let header = table.headers().map_err(|error| invalid(error.to_string(), "a table"))?.clone();
+    let rows: Vec<StringRecord> = table.records().take(ROWS_MAX).filter_map(Result::ok).collect();
+    if rows.is_empty() {
+        return Err(invalid("no rows".to_owned(), "a table with a header and rows"));
+    }
+    let columns: Vec<&str> = header.iter().map(str::trim).collect();
+    let cells = |column: usize| {
+        let cells = rows.iter().filter_map(move |row| row.get(column)).map(str::trim);
+        cells.filter(|cell| !cell.is_empty())
+    };
+    let is_number = |column: usize| {
+        let numbers = cells(column).filter(|cell| cell.parse::<f64>().is_ok()).count();
+        numbers > 0 && numbers * 2 > cells(column).count()
+    };
+    let named = |key: &str, fits: &dyn Fn(usize) -> bool| {
+        let (_, names) = NAMES.iter().find(|(name, _)| *name == key)?;
+        // The first name that a column has, since names come in the order of how sure they are.
+        names.iter().find_map(|name| {
+            let is_it = |index: &usize| bare(columns[*index]) == *name && fits(*index);
+            (0..columns.len()).find(is_it)
+        })
+    };
+    let time = named("time", &|_| true);
+    let (from, to) =
+        (named("from", &|column| !is_number(column)), named("to", &|column| !is_number(column)));
+    let (from, to) =
+        (from.or_else(|| named("from", &|_| true)), to.or_else(|| named("to", &|_| true)));
+    let others = [time, from, to];
+    let keys = NAMES[4..].iter().map(|(key, _)| *key);
+    let values: Vec<(&str, usize)> = keys
+        .filter_map(|key| {
+            let fits = |column: usize| is_number(column) && !others.contains(&Some(column));
+            Some((key, named(key, &fits)?))
+        })
+        .collect();
+    if values.is_empty() {
+        let actual = format!("the columns {}", quoted(&columns.join(", ")));
+        return Err(invalid(actual, "a column of measured values, such as rssi, snr or pdr"));
+    }
+    let times = time.map(|column| cells(column).collect::<Vec<_>>()).unwrap_or_default();
+    let (unit, seconds) = unit(&times);
+    let mut out = String::from("# A first mapping: check it against the table.\n");
+    let column = |column: Option<usize>, what: &str| match column {
+        Some(column) => format!("{:?}", columns[column]),
+        None => format!("\"\"   # {what}: one of {}", columns.join(", ")),
+    };
+    let _ = writeln!(out, "step_s = {}", step_s(&seconds));
+    if mark != b',' {
+        let _ = writeln!(out, "delimiter = {:?}", char::from(mark).to_string());
+    }
+    let _ = writeln!(out, "\n[time]\ncolumn = {}\nunit = {unit:?}", column(time, "time"));
+    let link = named("link", &|_| true).filter(|_| from.is_none() && to.is_none());
+    let _ = match link {
+        Some(link) => writeln!(out, "\n[link]\nid = {:?}", columns[link]),
+        None => {
+            let (from, to) = (column(from, "sender"), column(to, "receiver"));
+            writeln!(out, "\n[link]\nfrom = {from}\nto = {to}")
+        }
+    };
+    out += "\n[values]\n";
+    for (key, index) in values {
+        let _ = writeln!(out, "{key} = {:?}", columns[index]);
+    }
+    out += match link {
+        Some(_) => LINKS,
+        None => NODES,
+    };
+    Ok(out)
+}
+
+/// Unit of times, and the times in it, s.
+fn unit(times: &[&str]) -> (&'static str, Vec<f64>) {
+    let numbers: Vec<f64> = times.iter().filter_map(|cell| cell.parse().ok()).collect();
+    if numbers.len() * 2 <= times.len() {
+        let dates: Vec<f64> = times.iter().filter_map(|cell| Some(iso8601(cell)?.0)).collect();
+        return (if dates.is_empty() { "seconds" } else { "iso8601" }, dates);
+    }
+    let dates = CLOCK_SET_UNIX_S..CENTURY_END_UNIX_S;
+    match numbers[numbers.len() / 2] {
+        at if dates.contains(&at) => ("unix_s", numbers),
+        at if dates.contains(&(at / 1e3)) => {
+            ("unix_ms", numbers.into_iter().map(|at| at / 1e3).collect())
+        }
+        _ => ("seconds", numbers),
+    }
+}
+
+/// Least interval between two times that differ, s, within the range of a step; 1 without two.
+fn step_s(times: &[f64]) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    let intervals = times.windows(2).map(|two| two[1] - two[0]).filter(|interval| *interval > 0.0);
+    let least_s = intervals.fold(f64::INFINITY, f64::min);
+    let rounded_s = (least_s * 1e3).round() / 1e3;
+    if least_s.is_finite() { rounded_s.clamp(0.001, 3600.0) } else { 1.0 }
+}
