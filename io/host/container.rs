@@ -52,7 +52,7 @@ fn container_pid_by(programs: &[&str], name: &str) -> Result<u32, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
