@@ -115,6 +115,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     sensor_template.remove
     template.create
     template.delete
+    terrain.renew
     testbed.begin
     testbed.count
     testbed.hear

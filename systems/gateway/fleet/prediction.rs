@@ -33,13 +33,14 @@ pub(super) struct PredictionQueue {
 
 type PlanChanged = Or<(Changed<Position>, Changed<StationConfig>, Changed<InDeployment>)>;
 
-/// Queues links that appeared between planned nodes, and links whose plan changed.
+/// Queues links that appeared between planned nodes, links whose plan changed, and all over other terrain.
 pub(super) fn queue_predictions(
     topology: Res<TopologyIndex>,
     nodes: Res<Index<NodeKind>>,
     (ids, planned): (Query<&NodeId>, Query<(), With<InDeployment>>),
     changed: Query<&NodeId, (With<InDeployment>, PlanChanged)>,
     outlines: Query<&Members, Changed<Outline>>,
+    terrain: Res<WorldTerrain>,
     mut unplanned: RemovedComponents<InDeployment>,
     mut queue: ResMut<PredictionQueue>,
 ) {
@@ -48,7 +49,10 @@ pub(super) fn queue_predictions(
     let appeared = topology.appeared.iter().filter(both).copied();
     let members = outlines.iter().flat_map(RelationshipTarget::iter);
     let replanned = unplanned.read().chain(members).filter_map(|node| ids.get(node).ok());
-    let links = changed.iter().chain(replanned).flat_map(|id| topology.links_of(*id));
+    let is_renewed = terrain.is_changed() && !terrain.is_added();
+    let everywhere = is_renewed.then(|| ids.iter()).into_iter().flatten();
+    let links =
+        changed.iter().chain(replanned).chain(everywhere).flat_map(|id| topology.links_of(*id));
     let stale: Vec<_> = appeared.chain(links).collect();
     if !stale.is_empty() {
         queue.stale.extend(stale);

@@ -146,6 +146,16 @@ impl LiveCoverage {
         Ok(())
     }
 
+    /// Takes another terrain: every layer is stale.
+    pub fn renew(&mut self, terrain: Arc<dyn Terrain>) {
+        self.world.insert_resource(WorldTerrain(terrain));
+        let layers: Vec<_> = self.slots.iter().flatten().copied().collect();
+        self.world.resource_mut::<LiveProgress>().stale = layers.len();
+        for layer in layers {
+            self.world.entity_mut(layer).insert(Stale);
+        }
+    }
+
     fn set_one(&mut self, transmitter: Transmitter) {
         let known = self.slots.iter().flatten().find_map(|entity| {
             let own = self.world.get::<Transmitter>(*entity)?;

@@ -60,6 +60,7 @@ pub(super) fn clear_out_of_range(mut gone: ResMut<OutOfRange>) {
 /// range: their links are despawned unless something else is recorded of them.
 pub(super) fn pair_nodes(
     moved: Query<(&NodeId, &LinkPosition, &StationConfig), (Moved, Without<InDeployment>)>,
+    all: Query<(&NodeId, &LinkPosition, &StationConfig), Without<InDeployment>>,
     nodes: Res<Index<NodeKind>>,
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,
@@ -71,7 +72,9 @@ pub(super) fn pair_nodes(
     for id in nodes.departed() {
         pairs.forget(*id);
     }
-    let mut stale: Vec<_> = moved.iter().collect();
+    // Horizons depend on the ground.
+    let mut stale: Vec<_> =
+        if terrain.is_changed() { all.iter().collect() } else { moved.iter().collect() };
     if stale.is_empty() && !limits.is_changed() {
         return;
     }

@@ -21,7 +21,8 @@ pub(super) fn predict_links(
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,
 ) {
-    let mut stale: Vec<Entity> = if environment.is_changed() || limits.is_changed() {
+    let is_all = environment.is_changed() || limits.is_changed() || terrain.is_changed();
+    let mut stale: Vec<Entity> = if is_all {
         all.iter().collect()
     } else {
         let of_moved = moved.iter().flat_map(|(out, into)| {

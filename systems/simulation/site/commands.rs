@@ -8,7 +8,7 @@ use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    Enrolled, Label, OperState, Position, Relocated, StationConfig, WorldEnvironment,
+    Enrolled, Label, OperState, Position, Relocated, StationConfig, WorldEnvironment, WorldTerrain,
 };
 use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 
@@ -232,5 +232,22 @@ impl Command for SetEnvironment {
 }
 impl Recorded for SetEnvironment {
     const NAME: &'static str = "environment.set";
+    type Reply = ();
+}
+
+/// Computes everything that rests on the terrain again, because its files are others. Carries no files: a
+/// replay has those of its own terrain.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RenewTerrain {}
+impl Command for RenewTerrain {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        world.resource_mut::<WorldTerrain>().set_changed();
+        Ok(())
+    }
+}
+impl Recorded for RenewTerrain {
+    const NAME: &'static str = "terrain.renew";
     type Reply = ();
 }

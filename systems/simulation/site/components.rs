@@ -55,6 +55,6 @@ pub type Site<'a> = (&'a Position, &'a StationConfig);
 #[serde(transparent)]
 pub struct WorldEnvironment(pub Environment);
 
-/// The terrain under the world. Fixed when the world is built.
+/// The terrain under the world. Fixed when the world is built; `terrain.renew` marks other files in it.
 #[derive(Resource, Clone)]
 pub struct WorldTerrain(pub Arc<dyn Terrain>);

@@ -11,7 +11,7 @@ mod view;
 use groundwave_engine::{Builder, Phase};
 
 pub use commands::{
-    AddNode, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RestoreNode,
+    AddNode, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RenewTerrain, RestoreNode,
     SetEnvironment, SetStation, check_name,
 };
 pub(crate) use commands::{node, not_live};
@@ -41,6 +41,7 @@ pub fn site(engine: &mut Builder) {
         .command::<FailNode>()
         .command::<RestoreNode>()
         .command::<SetEnvironment>()
+        .command::<RenewTerrain>()
         .document::<NodeDocument>()
         .state::<WorldEnvironment>()
         .systems(Phase::Publish, (view::publish_nodes, view::publish_environment));
