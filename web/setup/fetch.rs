@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use groundwave_http::Failure;
-use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_model::terrain::{GeoPoint, Terrain, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_terrain::cache::{
@@ -11,6 +11,7 @@ use groundwave_terrain::cache::{
     squares_within,
 };
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 /// Margin around the nodes of a scenario, m: paths between them and some ground beside.
 const ROOM_M: f64 = 2_000.0;
@@ -71,6 +72,31 @@ impl Fetching {
     /// When the cache cannot be read.
     pub fn wanted(&self, squares: &[TileId]) -> Result<Vec<TileId>, Failure> {
         self.cache.wanted(self.source, squares).map_err(Failure::input)
+    }
+
+    /// The same, ended when `stop` is cancelled.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: CancellationToken) -> Self {
+        self.client.stop = stop;
+        self
+    }
+
+    /// Squares that are not in the cache yet and whose middle has no ground.
+    ///
+    /// # Errors
+    /// When the cache cannot be read.
+    pub fn lacking(
+        &self,
+        squares: &[TileId],
+        terrain: &dyn Terrain,
+    ) -> Result<Vec<TileId>, Failure> {
+        let lacks = |square: &&TileId| {
+            let [lat, lon] =
+                [square.south_deg(), square.west_deg()].map(|edge| f64::from(edge) + 0.5);
+            let centre = GeoPoint::new(lat, lon);
+            centre.is_ok_and(|at| terrain.resolution_arcsec(at).is_none())
+        };
+        self.wanted(&squares.iter().filter(lacks).copied().collect::<Vec<_>>())
     }
 
     /// Sizes, folder and terms of a fetch, for a question.

@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::rustls::{CertificateError, Error as TlsError};
+use tokio_util::sync::CancellationToken;
 use url::{Position, Url};
 
 use super::error::FetchError;
@@ -34,6 +35,8 @@ pub struct Client {
     pub idle_max: Duration,
     /// Pause before another try.
     pub pause: Duration,
+    /// Ends downloads when it is cancelled; their bytes stay for the next one.
+    pub stop: CancellationToken,
 }
 
 impl Client {
@@ -46,6 +49,7 @@ impl Client {
             connect_max: Duration::from_secs(20),
             idle_max: Duration::from_secs(30),
             pause: Duration::from_secs(1),
+            stop: CancellationToken::new(),
         }
     }
 

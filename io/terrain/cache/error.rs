@@ -69,6 +69,12 @@ pub enum FetchError {
         /// First difference.
         reason: String,
     },
+    /// The download was cancelled.
+    #[error("{url}: cancelled; another fetch continues it")]
+    Cancelled {
+        /// The file.
+        url: String,
+    },
     /// A file of the cache cannot be read or written.
     #[error("{operation} {}: {err}", path.display())]
     Disk {

@@ -210,9 +210,13 @@ impl Cache {
             .enable_all()
             .build()
             .map_err(FetchError::disk("start", &self.folder))?;
-        let fetched = runtime.block_on(download(client, url, part, &mut |received, length| {
-            report(Event::Bytes { received, length });
-        }));
+        let mut progress = |received, length| report(Event::Bytes { received, length });
+        let fetched = runtime.block_on(async {
+            tokio::select! {
+                fetched = download(client, url, part, &mut progress) => fetched,
+                () = client.stop.cancelled() => Err(FetchError::Cancelled { url: url.to_string() }),
+            }
+        });
         match fetched {
             Err(FetchError::Absent { .. }) => {
                 self.change(|index| {

@@ -14,19 +14,12 @@ impl TerrainOptions {
         squares: &[TileId],
         ground: &OpenTerrain,
     ) -> Result<Self, Failure> {
-        let lacks = |square: &&TileId| {
-            let [lat, lon] =
-                [square.south_deg(), square.west_deg()].map(|edge| f64::from(edge) + 0.5);
-            let centre = GeoPoint::new(lat, lon);
-            centre.is_ok_and(|at| ground.terrain.resolution_arcsec(at).is_none())
-        };
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let (source, url) =
             (variable("GROUNDWAVE_TERRAIN_SOURCE"), variable("GROUNDWAVE_TERRAIN_URL"));
-        let lacking: Vec<_> = squares.iter().filter(lacks).copied().collect();
         let fetching =
             Fetching::new(self.cache_folder()?, source.as_deref(), url.as_deref(), None)?;
-        let missing = fetching.wanted(&lacking)?;
+        let missing = fetching.lacking(squares, &*ground.terrain)?;
         if !missing.is_empty() {
             anstream::eprintln!("fetching {}", fetching.terms(&missing));
         }

@@ -160,6 +160,13 @@ impl TerrainOptions {
         self.terrain_cache.clone().or_else(default)
     }
 
+    /// Fetched terrain of a server, which fetches more into it: a folder that is there, of these options, or the
+    /// default where no other folder is named.
+    #[must_use]
+    pub fn fetched_folder(&self, is_named: bool) -> Option<PathBuf> {
+        self.cache(is_named).filter(|folder| folder.is_dir())
+    }
+
     /// The options as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
