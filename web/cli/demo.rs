@@ -155,6 +155,7 @@ fn config(folder: &Path, log: &Path, port: u16) -> Result<ServerConfig, Failure>
         address.into(),
         "--db".into(),
         text(folder.join("plan.db")),
+        "--offline".into(),
         "--srtm-dir".into(),
         text(folder.join("srtm")),
         "--replay".into(),

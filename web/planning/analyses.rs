@@ -8,7 +8,7 @@ use groundwave_engine::parallel::{self, BackgroundPool};
 use groundwave_files::priority;
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
-use groundwave_model::terrain::Terrain;
+use groundwave_model::terrain::{SharedTerrain, Terrain};
 use tokio::sync::{Semaphore, oneshot};
 
 use super::fair_queue::{FairQueue, Permit};
@@ -27,7 +27,7 @@ type Outcome<T> = Result<T, Problem>;
 /// Analyses over a terrain.
 #[derive(Clone)]
 pub struct Analyses {
-    terrain: Arc<dyn Terrain>,
+    terrain: Arc<SharedTerrain>,
     short: Arc<Semaphore>,
     documents: Arc<Semaphore>,
     long: Arc<FairQueue>,
@@ -37,7 +37,7 @@ pub struct Analyses {
 impl Analyses {
     /// Analyses on this machine.
     #[must_use]
-    pub fn new(terrain: Arc<dyn Terrain>) -> Self {
+    pub fn new(terrain: Arc<SharedTerrain>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         // A long analysis is a thread of its own, with those of the pool one for each core.
         let permits = (cores - 1).max(1);
@@ -58,7 +58,7 @@ impl Analyses {
         &self,
         work: impl FnOnce(&dyn Terrain) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        let terrain = Arc::clone(&self.terrain);
+        let terrain = self.terrain.current();
         run(&self.short, move || work(&*terrain)).await
     }
 
@@ -85,7 +85,7 @@ impl Analyses {
         work: impl FnOnce(&dyn Terrain) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
         let permit = self.long.acquire(client).await?;
-        let terrain = Arc::clone(&self.terrain);
+        let terrain = self.terrain.current();
         let done = self.in_background(permit, move || work(&*terrain))?;
         done.await.unwrap_or_else(|err| Err(failed(&err)))
     }

@@ -80,6 +80,11 @@ impl CachedAnalysis {
 pub struct AnalysisCache(Mutex<VecDeque<Arc<CachedAnalysis>>>);
 
 impl AnalysisCache {
+    /// Drops all results: the ground is another.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// The results of `basis`, none yet when an input changed since the last ones of its deployment.
     pub fn of(&self, basis: Basis) -> Arc<CachedAnalysis> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -48,19 +48,19 @@ impl ChangeLog {
         Self { epoch: id::mint(), kept: Mutex::default(), last: watch::Sender::new(0) }
     }
 
+    /// Adds a change with its event.
     pub fn add(&self, name: &'static str, data: &impl Serialize) {
         let data = serde_json::to_string(data).expect("events are plain data");
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // Several threads add: a revision is chosen and published under one lock.
         let revision = *self.last.borrow() + 1;
-        {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.bytes += data.len();
-            let data = data.into();
-            kept.changes.push_back(Change { revision, name, data });
-            while kept.changes.len() > KEPT_MAX || kept.bytes > BYTES_MAX {
-                match kept.changes.pop_front() {
-                    Some(gone) => kept.bytes -= gone.data.len(),
-                    None => break,
-                }
+        kept.bytes += data.len();
+        let data = data.into();
+        kept.changes.push_back(Change { revision, name, data });
+        while kept.changes.len() > KEPT_MAX || kept.bytes > BYTES_MAX {
+            match kept.changes.pop_front() {
+                Some(gone) => kept.bytes -= gone.data.len(),
+                None => break,
             }
         }
         self.last.send_replace(revision);
@@ -122,6 +122,12 @@ impl ChangeLogs {
             log
         };
         Arc::clone(logs.entry(deployment).or_insert_with(begin))
+    }
+
+    /// Adds a change to every log.
+    pub fn add_to_all(&self, name: &'static str, data: &impl Serialize) {
+        let logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        logs.values().for_each(|log| log.add(name, data));
     }
 
     /// Forgets a log nobody watches, or one that has ended.

@@ -13,6 +13,8 @@ mod coverages;
 mod deployments;
 mod exchange;
 mod fair_queue;
+pub mod ground;
+mod ground_fetches;
 mod health;
 mod links;
 mod live_coverages;

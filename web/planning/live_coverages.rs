@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundwave_http::{Problem, id};
 use groundwave_model::radio::Station;
+use groundwave_model::terrain::Terrain;
 use groundwave_simulation::coverage::live::LiveCoverage;
 use groundwave_simulation::deployment::DeploymentId;
 use tokio::sync::watch;
@@ -83,6 +84,13 @@ impl Live {
         is_same
     }
 
+    /// Computes all cells again, over other ground.
+    pub fn renew(&self, terrain: Arc<dyn Terrain>) {
+        self.hold_coverage().renew(terrain);
+        // Wakes those who follow the nodes.
+        self.failed.send_modify(|_| {});
+    }
+
     /// Number of changes so far, from now on.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<u64> {
@@ -119,6 +127,12 @@ impl LiveCoverages {
     pub fn get(&self, deployment: DeploymentId) -> Result<Arc<Live>, Problem> {
         let found = self.table().get(&deployment).map(Arc::clone);
         found.ok_or_else(|| Problem::not_found("live coverage of a deployment", deployment))
+    }
+
+    /// All live coverages.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<Live>> {
+        self.table().values().map(Arc::clone).collect()
     }
 
     /// Adds a live coverage in place of the one before. Of more than [`LIVE_MAX`] the one begun first ends.

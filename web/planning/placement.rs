@@ -49,7 +49,7 @@ pub async fn placement(
 ) -> Result<Json<PlacementAdvice>, Problem> {
     let deployment = planner.deployment(id)?;
     let basis = planner.basis(&deployment);
-    let search = Search::new(basis, asked, planner.terrain.as_ref())?;
+    let search = Search::new(basis, asked, &*planner.terrain.current())?;
     let source = planner.served();
     let found = planner.analyse_queued(client, move |terrain| search.run(terrain, &*source));
     Ok(Json(found.await?))

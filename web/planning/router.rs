@@ -10,8 +10,8 @@ use groundwave_page::statics;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
-    Planner, backup, changes, coverages, deployments, exchange, health, links, mesh, mesh_coverage,
-    nodes, placement, presets, previews, replays, templates, terrain,
+    Planner, backup, changes, coverages, deployments, exchange, ground_fetches, health, links,
+    mesh, mesh_coverage, nodes, placement, presets, previews, replays, templates, terrain,
 };
 
 const ABOUT: About = About {
@@ -59,6 +59,10 @@ fn endpoints() -> Endpoints<Planner> {
             terrain::area,
             terrain::tile,
             terrain::relief_tile,
+            ground_fetches::ground_offer,
+            ground_fetches::create_ground_fetch,
+            ground_fetches::ground_fetch,
+            ground_fetches::delete_ground_fetch,
             mesh::relay,
             mesh::route,
             mesh::links,

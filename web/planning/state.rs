@@ -10,11 +10,12 @@ use groundwave_http::Problem;
 use groundwave_http::admission::Source;
 use groundwave_http::streams::OpenStreams;
 use groundwave_model::coverage::placement::{Exact, ServedCells};
-use groundwave_model::terrain::Terrain;
+use groundwave_model::terrain::{SharedTerrain, Terrain, TileId};
 use groundwave_page::Frontend;
 use groundwave_simulation::WorldView;
 use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
-use groundwave_simulation::site::NodeId;
+use groundwave_simulation::site::{NodeId, RenewTerrain};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -22,6 +23,7 @@ use super::analyses::Analyses;
 use super::analysis_cache::{AnalysisCache, Basis};
 use super::change_log::ChangeLogs;
 use super::coverage::Registry;
+use super::ground::GroundFetches;
 use super::live_coverages::LiveCoverages;
 use super::replay_store::{LogTerrain, ReplayStore, StoredLog};
 use super::replay_world::{ReplayWorld, Replaying};
@@ -55,7 +57,9 @@ pub struct Parts {
     /// The world.
     pub world: Handle<WorldView>,
     /// Terrain.
-    pub terrain: Arc<dyn Terrain>,
+    pub terrain: Arc<SharedTerrain>,
+    /// Fetches of more terrain.
+    pub ground: GroundFetches,
     /// Coverage jobs.
     pub jobs: Registry,
     /// Cancelled when the server stops, so that streams end.
@@ -100,11 +104,13 @@ impl Planner {
         frontend: Frontend,
         stop: CancellationToken,
     ) -> Self {
+        let terrain = Arc::new(SharedTerrain::new(terrain));
         let analyses = Analyses::new(Arc::clone(&terrain));
         Self(Arc::new(Parts {
             world,
             jobs: Registry::new(Arc::clone(&terrain), stop.clone()),
             terrain,
+            ground: GroundFetches::default(),
             stop,
             store,
             copy,
@@ -131,6 +137,30 @@ impl Planner {
     #[must_use]
     pub fn served(&self) -> Arc<dyn ServedCells> {
         self.served.get().map_or_else(|| Arc::new(Exact) as Arc<dyn ServedCells>, Arc::clone)
+    }
+
+    /// Takes other ground, after `tiles` were fetched: what was computed over the one before is dropped or
+    /// computed again, and clients that watch a deployment get an event.
+    ///
+    /// # Errors
+    /// When the world takes no commands.
+    pub async fn renew_terrain(
+        &self,
+        terrain: Arc<dyn Terrain>,
+        tiles: &[TileId],
+    ) -> Result<(), Problem> {
+        self.terrain.replace(Arc::clone(&terrain));
+        self.cache.clear();
+        self.tiles.renew();
+        for live in self.live.all() {
+            let terrain = Arc::clone(&terrain);
+            let renewal = tokio::task::spawn_blocking(move || live.renew(terrain));
+            renewal.await.map_err(|err| Problem::internal(err.to_string()))?;
+        }
+        let renewed = self.submit(RenewTerrain {}).await;
+        let tiles: Vec<_> = tiles.iter().map(ToString::to_string).collect();
+        self.changes.add_to_all("ground", &json!({ "tiles": tiles }));
+        renewed
     }
 
     /// Submits a command and waits until it is on disk.

@@ -19,7 +19,7 @@ use super::wire::terrain::{
     TerrainProfile, TileOptions,
 };
 
-/// Caching of squares: the files of the terrain may be others after a restart.
+/// Caching of squares: the files of the terrain may be others later.
 const CACHE_CONTROL: &str = "public, max-age=300";
 
 /// Get the terrain profile between two points
@@ -126,9 +126,10 @@ async fn picture(
     let picture = match planner.tiles.get(kind, square) {
         Some(cached) => cached,
         None => {
+            let renewals = planner.tiles.renewals();
             let made = planner.analyse(move |terrain| draw(kind, &square.ground(terrain)));
             let made = Arc::new(made.await?);
-            planner.tiles.add(kind, square, Arc::clone(&made));
+            planner.tiles.add(kind, square, Arc::clone(&made), renewals);
             made
         }
     };

@@ -33,6 +33,8 @@ struct Pictures {
     by_tile: BTreeMap<(TileKind, WebTile), (u64, Arc<TilePicture>)>,
     bytes: usize,
     uses: u64,
+    /// Number of times that the ground was replaced.
+    renewals: u64,
 }
 
 /// Cached pictures; those used longest ago leave first.
@@ -51,9 +53,24 @@ impl TileCache {
         Some(Arc::clone(found))
     }
 
-    /// Adds a picture.
-    pub fn add(&self, kind: TileKind, tile: WebTile, picture: Arc<TilePicture>) {
-        self.add_within(kind, tile, picture, BYTES_MAX);
+    /// Number of times that the ground was replaced, for [`TileCache::add`].
+    #[must_use]
+    pub fn renewals(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).renewals
+    }
+
+    /// Drops all pictures: the ground is another.
+    pub fn renew(&self) {
+        let mut pictures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let renewals = pictures.renewals + 1;
+        *pictures = Pictures { renewals, ..Pictures::default() };
+    }
+
+    /// Adds a picture that was drawn after so many renewals, unless there were more meanwhile.
+    pub fn add(&self, kind: TileKind, tile: WebTile, picture: Arc<TilePicture>, renewals: u64) {
+        if renewals == self.renewals() {
+            self.add_within(kind, tile, picture, BYTES_MAX);
+        }
     }
 
     fn add_within(
@@ -103,5 +120,21 @@ mod tests {
         add(3);
         assert!(is_there(0) && is_there(2));
         assert!(cache.get(TileKind::Heights, tile(0)).is_none());
+    }
+
+    #[test]
+    fn pictures_of_replaced_ground_are_dropped_and_late_ones_are_not_added() {
+        let cache = TileCache::default();
+        let tile = WebTile::new(10, 1, 0).unwrap();
+        let add = |renewals| {
+            let picture = TilePicture { png: vec![0; 10], revision: String::new() };
+            cache.add(TileKind::Relief, tile, Arc::new(picture), renewals);
+            cache.get(TileKind::Relief, tile).is_some()
+        };
+        assert!(add(0));
+        cache.renew();
+        assert!(cache.get(TileKind::Relief, tile).is_none());
+        assert!(!add(0));
+        assert!(add(cache.renewals()));
     }
 }

@@ -63,6 +63,23 @@ pub struct ServerConfig {
     #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
     pub srtm_dir: Option<PathBuf>,
 
+    /// Folder of fetched terrain, into which the page fetches more; its default is used where no --srtm-dir is
+    /// named [default: groundwave/terrain in the cache folder of the user]
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_CACHE", value_name = "DIR")]
+    pub terrain_cache: Option<PathBuf>,
+
+    /// Data set that the page fetches: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_SOURCE", value_name = "NAME", default_value = "glo30")]
+    pub terrain_source: String,
+
+    /// Address of a mirror of that data set with the same paths [default: that of the data set]
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_URL", value_name = "URL")]
+    pub terrain_url: Option<String>,
+
+    /// Fetch no terrain for the page
+    #[arg(long, env = "PLAN_OFFLINE", value_parser = FalseyValueParser::new())]
+    pub offline: bool,
+
     /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
     /// classes in a classes.toml [default: none]
     #[arg(long, env = "PLAN_LAND_COVER", value_name = "DIR")]
@@ -174,6 +191,7 @@ impl ServerConfig {
             srtm_dir: self.srtm_dir.clone(),
             geoid: self.geoid.clone(),
             land_cover: self.land_cover.clone(),
+            terrain_cache: self.terrain_cache.clone(),
             memory_mb: self.memory_mb,
             ..TerrainOptions::default()
         }

@@ -12,12 +12,11 @@ use groundwave_gateway::fleet::StoreMinute;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
-use groundwave_model::terrain::Terrain;
+use groundwave_model::terrain::{SharedTerrain, Terrain};
 use groundwave_planning::{built_in, router};
-use groundwave_setup::terrain::{budget_bytes, cover, inputs_of};
+use groundwave_setup::terrain::inputs_of;
 use groundwave_simulation::WorldView;
 use groundwave_store::RedbStore;
-use groundwave_terrain::{OffTiles, TerrainStack};
 use groundwave_web_gateway::serve::STEP_NS;
 use groundwave_web_gateway::serve::gateway::RunningGateway;
 use groundwave_web_gateway::services::earlier_secrets::seal_earlier;
@@ -27,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::archive::archiver;
 pub use super::config::{ServerConfig, Service};
+use super::ground;
 use super::planning::planner;
 
 /// Exit code after the world broke, so that a supervisor restarts the program: a write failed or a
@@ -55,26 +55,17 @@ impl Server {
     /// # Errors
     /// When an option is invalid, or a file or port is unavailable.
     pub fn start(config: &ServerConfig) -> Result<Self, Failure> {
-        let folders: Vec<_> = config.srtm_dir.iter().cloned().collect();
-        let posts = config.posts.unwrap_or_default();
-        let stack = TerrainStack::open_folders(&folders, config.geoid.as_deref(), posts);
-        let off_tiles = match config.flat_earth {
-            true => OffTiles::SeaLevel,
-            false => OffTiles::AssumedSeaLevel,
-        };
-        let stack = stack
-            .map_err(Failure::input)?
-            .off_tiles(off_tiles)
-            .with_budget(budget_bytes(config.memory_mb))
-            .with_cover(cover(config.land_cover.as_deref())?);
+        let stack = ground::open(config)?;
         let inputs = inputs_of(&stack, config.flat_earth);
-        let terrain: Arc<dyn Terrain> = Arc::new(stack);
-        if config.srtm_dir.is_none() && !config.flat_earth {
+        if !stack.has_folder() && !config.flat_earth {
             tracing::warn!(
-                "no terrain data: links and coverages assume ground at 0 m; set PLAN_SRTM_DIR, or \
-                 PLAN_FLAT_EARTH=true if the ground is flat"
+                "no terrain data: links and coverages assume ground at 0 m; set PLAN_SRTM_DIR, fetch \
+                 ground on the page or with `groundwave terrain fetch`, or set PLAN_FLAT_EARTH=true if \
+                 the ground is flat"
             );
         }
+        let terrain = Arc::new(SharedTerrain::new(Arc::new(stack)));
+        let fetches = ground::source(config, Arc::clone(&terrain))?;
         let with_gateway = config.has(Service::Gateway);
         let frontend = match config.has(Service::Planning) {
             true => Some(config.frontend()?),
@@ -87,7 +78,7 @@ impl Server {
         }
         let basemap = frontend.as_ref().and_then(|page| page.basemap.clone());
         let logs = config.logs()?;
-        let mut builder = world(Arc::clone(&terrain));
+        let mut builder = world(terrain.clone());
         builder.resource(match with_gateway {
             true => config.gateway.overlay()?,
             false => Default::default(),
@@ -131,9 +122,10 @@ impl Server {
             // All ports are taken before one is served.
             if let Some(frontend) = frontend {
                 let listener = server.runtime.block_on(groundwave_http::bind(config.bind))?;
-                let ground = Arc::clone(&terrain);
+                let ground = terrain.current();
                 let planner =
                     planner(config, plan, ground, probe, copy, frontend, server.stop.clone());
+                planner.ground.set(fetches);
                 if let Some(engine) = config.engine.open().map_err(Failure::Input)? {
                     planner.set_served(Arc::new(engine));
                 }

@@ -9,6 +9,7 @@ mod exchange;
 mod fairness;
 mod faulty_ground;
 mod fuzz;
+mod ground;
 mod interface;
 mod mesh_coverage;
 mod page;
@@ -29,6 +30,7 @@ use groundwave_files::wall::MachineClock;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::{Flat, Terrain};
 use groundwave_page::Frontend;
+use groundwave_planning::ground::GroundSource;
 use groundwave_planning::{Planner, ReplayWorld, built_in, router};
 use groundwave_setup::terrain::TerrainOptions;
 use serde_json::Value;
@@ -72,8 +74,16 @@ impl Bench {
         Self::over(Arc::new(ground))
     }
 
-    /// A server over `terrain` with an empty plan.
+    /// A server over `terrain` with an empty plan, which fetches no ground.
     pub fn over(terrain: Arc<dyn Terrain>) -> Self {
+        Self::fetching(terrain, Err("this server fetches none".to_owned()))
+    }
+
+    /// A server over `terrain` with an empty plan, and a source of more ground.
+    pub fn fetching(
+        terrain: Arc<dyn Terrain>,
+        source: Result<Arc<dyn GroundSource>, String>,
+    ) -> Self {
         let mut engine = world(Arc::clone(&terrain)).build::<Snapshot>(0, 1_000_000).unwrap();
         let seeded = engine.handle().submit(built_in()).unwrap();
         engine.tick(Some(1)).unwrap();
@@ -94,6 +104,7 @@ impl Bench {
             Frontend::BUILT_IN,
             stop.clone(),
         );
+        planner.ground.set(source);
         Self {
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap(),
             router: router(planner),

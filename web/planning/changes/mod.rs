@@ -15,7 +15,8 @@ use super::Planner;
 ///
 /// Server-Sent Events: `started` (revision), then as it happens `node` (a node that is new or changed),
 /// `node_removed` (node_id), `links` (node_id, links: all links of a node that moved or changed),
-/// `links_failed` (node_id, detail), `deployment` (its settings), `reset` (reason: load nodes and links
+/// `links_failed` (node_id, detail), `deployment` (its settings), `ground` (tiles: ground that was fetched;
+/// load the known ground, nodes and links again), `reset` (reason: load nodes and links
 /// again), `removed`, which is the last. With `Last-Event-ID` the stream goes on after that event, or
 /// says `reset` where it is no longer kept. A comment keeps the connection alive every 15 s.
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/changes", tag = "deployments",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
-use groundwave_model::terrain::Terrain;
+use groundwave_model::terrain::{SharedTerrain, Terrain};
 use groundwave_simulation::coverage::CoverageJob;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -80,14 +80,14 @@ impl Table {
 pub struct Registry {
     jobs: Arc<Mutex<Table>>,
     queue: Arc<FairQueue>,
-    terrain: Arc<dyn Terrain>,
+    terrain: Arc<SharedTerrain>,
     stop: CancellationToken,
 }
 
 impl Registry {
     /// No jobs yet.
     #[must_use]
-    pub fn new(terrain: Arc<dyn Terrain>, stop: CancellationToken) -> Self {
+    pub fn new(terrain: Arc<SharedTerrain>, stop: CancellationToken) -> Self {
         Self { jobs: Arc::default(), queue: FairQueue::new(1, JOBS_MAX, JOBS_MAX), terrain, stop }
     }
 
@@ -120,8 +120,7 @@ impl Registry {
     /// # Errors
     /// When a value is not allowed or there are too many jobs that have not ended.
     pub fn begin(&self, id: Uuid, client: Source, asked: JobRequest) -> Result<Uuid, Problem> {
-        let work =
-            CoverageJob::of_sites(asked.setups.clone(), asked.grid, Arc::clone(&self.terrain))?;
+        let work = CoverageJob::of_sites(asked.setups.clone(), asked.grid, self.terrain.current())?;
         let job = Arc::new(Job::new(id, asked, self.terrain.has_cover()));
         {
             let mut table = self.table();
@@ -246,7 +245,10 @@ mod tests {
     }
 
     fn registry() -> Registry {
-        Registry::new(Arc::new(Flat::default()), CancellationToken::new())
+        Registry::new(
+            Arc::new(SharedTerrain::new(Arc::new(Flat::default()))),
+            CancellationToken::new(),
+        )
     }
 
     fn client(last: usize) -> Source {

@@ -53,7 +53,7 @@ pub async fn set_mesh_coverage(
     };
     let receiver = receiver(setup.receiver.clone(), place, &base)?;
     let grid = grid(&setup)?;
-    let coverage = LiveCoverage::new(grid, Arc::clone(&planner.terrain))?;
+    let coverage = LiveCoverage::new(grid, planner.terrain.current())?;
     let stop = planner.stop.child_token();
     let live = Arc::new(Live::new(setup, receiver, coverage, stop));
     planner.live.set(deployment.id, Arc::clone(&live));

@@ -5,6 +5,7 @@
 pub mod coverage;
 pub mod deployment;
 pub mod exchange;
+pub mod ground;
 pub mod health;
 pub mod link;
 pub mod mesh;
