@@ -33,8 +33,8 @@ for (const terrain of [true, false])
         const { id } = await plan(request, ['Ramberget']);
         await open(page, `/#${VIEW}&d=${id}`);
         if (terrain) await expect(page.locator('.map')).toHaveAttribute('data-cells', '1');
-        // A notice lies over the map where no ground is.
-        if (!terrain) await page.getByRole('button', { name: 'Close the notice' }).click();
+        // The offer of ground lies over the map.
+        await page.getByRole('button', { name: 'Close the offer of ground' }).click();
         await rests(page);
         const before = await picture(page);
         await fill(page, lattice);
@@ -61,7 +61,7 @@ for (const terrain of [true, false])
     test('a mesh in the dark theme, after it was light', async ({ page, request }) => {
       const { id } = await plan(request, ['Ramberget']);
       await open(page, `/#${VIEW}&d=${id}`);
-      if (!terrain) await page.getByRole('button', { name: 'Close the notice' }).click();
+      await page.getByRole('button', { name: 'Close the offer of ground' }).click();
       await rests(page);
       await fill(page, DENSE);
       await isDrawn(page, DENSE);

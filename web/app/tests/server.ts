@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { App } from '../src/store/app.svelte';
 import type { MapView } from '../src/map/view';
+import type { Tiles } from './tiles';
 
 declare global {
   interface Window {
@@ -44,7 +45,7 @@ async function started(process_: ChildProcess, services: Services): Promise<stri
   throw new Error(`the server did not start: ${lines.join('\n')}`);
 }
 
-async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], source: string | null, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
   const program = process.env['GROUNDWAVE'];
   if (!program) throw new Error('GROUNDWAVE names no program');
   const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
@@ -55,7 +56,9 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
     if (services === 'gateway') return ['gateway', '--gateway-bind', address, ...live];
     return services === 'both' ? ['--bind', address, '--gateway-bind', '127.0.0.1:0', ...live] : ['planning', '--bind', address];
   };
-  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...(basemap ? ['--basemap', basemap] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  // Fetched terrain of whoever runs the tests is not read, and none is fetched from elsewhere.
+  const fetching = ['--terrain-cache', join(folder, 'ground'), ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source] : ['--offline'])];
+  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
   const server: Server = {
     url: '',
     folder,
@@ -80,6 +83,7 @@ interface Options {
   heartbeat_s: number;
   basemap: string | null;
   extra: string[];
+  source: Tiles | null;
 }
 
 /** Tests that have a server and open no page of Playwright's. */
@@ -93,8 +97,10 @@ export const served = base.extend<Options & { server: Server }>({
   basemap: [null, { option: true }],
   /** More options of the gateway. */
   extra: [[], { option: true }],
-  server: async ({ terrain, services, heartbeat_s, basemap, extra }, use) => {
-    const server = await serve(terrain, services, heartbeat_s, basemap, extra);
+  /** Source of the ground that the page fetches; without one it fetches none. */
+  source: [null, { option: true }],
+  server: async ({ terrain, services, heartbeat_s, basemap, extra, source }, use) => {
+    const server = await serve(terrain, services, heartbeat_s, basemap, extra, source?.url ?? null);
     await use(server);
     await server.stop();
     rmSync(server.folder, { recursive: true, force: true });

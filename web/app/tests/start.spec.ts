@@ -41,11 +41,16 @@ for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]] as const) {
       await expect(doors.getByRole('option').first()).toContainText('Sweden');
       await page.keyboard.press('Enter');
       await expect(doors).toHaveCount(0);
-      // Without ground there, the command that fetches it is named with its size.
+      // Without ground there, and without a source of it, the reason and the command are named.
+      const card = page.getByRole('region', { name: 'Ground' });
+      await expect(card).toContainText('No ground data here');
+      await expect(card).toContainText('this server was started with --offline');
+      await page.getByText('Get it by a command').click();
       await expect(page.locator('#fetch-command')).toContainText('groundwave terrain fetch N59E01');
-      await expect(page.getByRole('dialog')).toContainText(/up to \d+ MB/);
+      expect(await outside(page)).toEqual([]);
       expect(await serious(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Close', exact: true }).click();
+      await page.getByRole('button', { name: 'Close the offer of ground' }).click();
+      await expect(card).toHaveCount(0);
       const [deployment] = await (await request.get('/api/v1/deployments')).json();
       expect(deployment.name).toBe('Stockholm');
       expect(distance_m(deployment.center, STOCKHOLM)).toBeLessThan(3000);

@@ -56,7 +56,7 @@ test.describe('without terrain', () => {
   test('the ground is hatched and there is no verdict', async ({ page, request }) => {
     await plan(request, ['Ramberget', 'Masthugget']);
     await open(page);
-    await expect(page.locator('#missing')).toContainText('no terrain data');
+    await expect(page.locator('#ground')).toContainText('No ground data here');
     expect(await page.evaluate(() => window.groundwave.map.missing.count)).toBe(1);
     await page.getByRole('option', { name: /Ramberget/ }).click();
     await page.getByRole('option', { name: /Masthugget/ }).click({ modifiers: ['Shift'] });

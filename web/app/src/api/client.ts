@@ -33,6 +33,8 @@ export type MeshCoverageState = Schemas['MeshCoverageState'];
 export type PlacementQuestion = Schemas['PlacementQuestion'];
 export type PlacementAdvice = Schemas['PlacementAdvice'];
 export type Place = Schemas['Place'];
+export type GroundOffer = Schemas['GroundOffer'];
+export type GroundFetch = Schemas['GroundFetch'];
 export type Environment = Readable<Schemas['Environment']>;
 
 /** A refusal or failure that the page shows. `status` is 0 when the server does not answer. */

@@ -5,6 +5,10 @@ import { turned, type LatLon } from '../geo';
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
 
+/** Zoom at which one place is shown with its surroundings, and the greatest for several. */
+const ZOOM_PLACE = 12;
+const ZOOM_MAX = 14;
+
 /** The view before anything is known. */
 export const WORLD = { zoom: 1.5, lat: 25, lon: 0 };
 
@@ -31,7 +35,7 @@ export function fit(map: MapLibre, places: readonly LatLon[], padding: PaddingOp
   if (!places.length) return;
   const lats = places.map((place) => place.lat);
   const lons = together(places.map((place) => place.lon));
-  map.fitBounds([[Math.min(...lons), Math.min(...lats)], [Math.max(...lons), Math.max(...lats)]], { padding, maxZoom: 14, animate: moving, duration: 400 });
+  map.fitBounds([[Math.min(...lons), Math.min(...lats)], [Math.max(...lons), Math.max(...lats)]], { padding, maxZoom: places.length > 1 ? ZOOM_MAX : ZOOM_PLACE, animate: moving, duration: 400 });
 }
 
 /** Moves the view, if a place is under a panel or outside, no more than it takes. */
@@ -53,5 +57,5 @@ export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding:
 
 /** Centres a place, near enough to see its surroundings. */
 export function goTo(map: MapLibre, place: LatLon, padding: PaddingOptions): void {
-  map.easeTo({ center: shown(map, place), zoom: Math.max(map.getZoom(), 12), padding, duration: 400 });
+  map.easeTo({ center: shown(map, place), zoom: Math.max(map.getZoom(), ZOOM_PLACE), padding, duration: 400 });
 }

@@ -27,6 +27,10 @@ export class RaisedGround {
   /** Says where there is ground; true if it was asked to be raised before that was known. */
   load(zoom: { min: number; max: number }, bounds: [number, number, number, number]): boolean {
     const tiles = [`${location.origin}/api/v1/terrain/tiles/{z}/{x}/{y}.png?opaque=true`];
+    if (this.map.getSource(DEM)) {
+      this.map.setTerrain(null);
+      this.map.removeSource(DEM);
+    }
     this.map.addSource(DEM, { type: 'raster-dem', encoding: 'terrarium', tiles, tileSize: 256, minzoom: zoom.min, maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX), bounds });
     this.#known = true;
     return this.#wanted;

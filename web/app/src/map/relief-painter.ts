@@ -63,6 +63,7 @@ export class ReliefPainter implements Painter {
   /** Area of squares that have come and are not drawn yet. */
   #come: Area | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #cache: RequestCache = 'default';
 
   /** `template` with {z}, {x} and {y}; `failed` is told of the first square that does not come. */
   constructor(private readonly template: string, private readonly failed: (text: string) => void) {}
@@ -82,6 +83,15 @@ export class ReliefPainter implements Painter {
     this.#zoom = zoom;
     this.#painted = false;
     this.#changed();
+  }
+
+  /** Drops the squares: the ground is another, also where a browser has kept them. */
+  renew(): void {
+    for (const asked of this.#asked.values()) asked.abort();
+    for (const texture of this.#textures.values()) this.#gl?.deleteTexture(texture);
+    this.#textures.clear();
+    this.#failed.clear();
+    this.#cache = 'no-cache';
   }
 
   restyle({ min, max }: { min: number; max: number }): void {
@@ -193,7 +203,7 @@ export class ReliefPainter implements Painter {
     this.#asked.set(key, { ...one, abort: () => asked.abort() });
     const url = this.template.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y));
     try {
-      const answer = await fetch(url, { signal: asked.signal });
+      const answer = await fetch(url, { signal: asked.signal, cache: this.#cache });
       if (!answer.ok) throw new Error(`the relief ${key} was refused with status ${answer.status}`);
       const picture = await createImageBitmap(await answer.blob(), { premultiplyAlpha: 'premultiply', colorSpaceConversion: 'none' });
       this.#keep(one, picture);

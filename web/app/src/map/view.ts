@@ -12,8 +12,9 @@ import { COLOURS } from '../verdict';
 import { Basemap } from './basemap';
 import * as camera from './camera';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
-import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, readable, type Box, type Placed } from './features';
+import { line, linkFeatures, nodeFeatures, point, readable, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
+import { KnownGround } from './known-ground';
 import { netData, nearestLink, nearestNode } from './net-data';
 import { MissingPainter } from './missing-painter';
 import { NetPainter } from './net-painter';
@@ -48,8 +49,6 @@ export interface MapEvents extends PointerEvents {
 }
 
 const CLICK_RADIUS_PX = 7;
-/** Longest wait for the ground. */
-const GROUND_MS = 3000;
 /** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
 const SKY_PITCH_DEG = 40;
 
@@ -87,7 +86,6 @@ export class MapView {
   #lines: readonly Feature[] | null = null;
   #chosen: ReadonlySet<string> = new Set();
   #failed: ReadonlySet<string> = new Set();
-  #boxes: readonly Box[] | null = null;
   #sources = new Map<string, readonly Feature[]>();
   /** Sources that have features. */
   #filled = new Set<string>();
@@ -96,6 +94,9 @@ export class MapView {
   #scale: ScaleControl;
   #pointer: Pointer;
   #ground: RaisedGround;
+  #area: KnownGround;
+  /** The ground was replaced: what a browser has kept of it may be old. */
+  #renewed = false;
 
   constructor(container: HTMLElement, start: View, dark: boolean, units: Units, private readonly events: MapEvents, private readonly more: MoreLayers = { sources: [], layers: () => [] }) {
     this.#theme = THEMES[dark ? 'dark' : 'light'];
@@ -110,6 +111,7 @@ export class MapView {
       zoom: start.zoom,
       maxZoom: 18,
       fadeDuration: 0,
+      transformRequest: (url) => ({ url, ...(this.#renewed ? { cache: 'no-cache' as const } : {}) }),
       attributionControl: false,
       dragRotate: false,
       pitchWithRotate: false,
@@ -140,6 +142,7 @@ export class MapView {
     });
     this.#ground = new RaisedGround(this.map, () => this.#drawTubes());
     this.tubes = this.#ground.tubes;
+    this.#area = new KnownGround(this.map, this.relief, this.missing, (name, features) => this.put(name, features));
     new WorldMap(this.map, (name, features) => this.put(name, features), (place) => this.known(place));
     this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
   }
@@ -372,26 +375,10 @@ export class MapView {
 
   /** Cells of ground that are loaded; all else is hatched. */
   setArea(boxes: readonly Box[], zoom: { min: number; max: number }): void {
-    this.#boxes = boxes;
-    this.put('area', boxFeatures(boxes));
-    this.put('missing', missingGround(boxes));
-    this.missing.show(boxes);
-    this.relief.show(boxes, zoom);
-    if (!boxes.length) return;
-    const bounds: [number, number, number, number] = [
-      Math.min(...boxes.map((box) => box.west)),
-      Math.min(...boxes.map((box) => box.south)),
-      Math.max(...boxes.map((box) => box.east)),
-      Math.max(...boxes.map((box) => box.north)),
-    ];
-    const add = () => {
-      this.map.addSource(RELIEF, { type: 'raster', tiles: [reliefUrl()], tileSize: 256, minzoom: zoom.min, maxzoom: zoom.max, bounds });
-      const wanted = this.#ground.load(zoom, bounds);
-      const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
-      if (relief) this.map.addLayer(relief, DRAPED_MISSING);
-      if (wanted) this.setRaised(true);
-    };
-    this.#styled(add);
+    this.#renewed = this.known({ lat: 0, lon: 0 }) !== null;
+    this.#area.show(boxes, zoom);
+    const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
+    this.#styled(() => void (this.#area.load(reliefUrl(), zoom, this.#ground, relief) && this.setRaised(true)));
   }
 
   /** The ground in three dimensions, links as tubes above it; coverage is left out of it. */
@@ -411,29 +398,17 @@ export class MapView {
 
   /** Resolves once all ground in view is drawn, or after some time. */
   grounded(): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.map.off('render', look);
-        resolve();
-      };
-      const look = () => void (this.#boxes && this.relief.settled && done());
-      const timer = setTimeout(done, GROUND_MS);
-      this.map.on('render', look);
-    });
+    return this.#area.drawn();
   }
 
   /** True where ground is loaded; null before the server has said. */
   known(place: LatLon): boolean | null {
-    return this.#boxes && this.#boxes.some((box) => place.lat >= box.south && place.lat <= box.north && place.lon >= box.west && place.lon <= box.east);
+    return this.#area.known(place);
   }
 
   /** True if the view shows ground that is not loaded. */
   showsMissing(): boolean {
-    if (this.map.getZoom() < MISSING_ZOOM_MIN) return false;
-    const bounds = this.map.getBounds();
-    const corners = [bounds.getNorthEast(), bounds.getNorthWest(), bounds.getSouthEast(), bounds.getSouthWest()];
-    return corners.some((corner) => this.known({ lat: corner.lat, lon: corner.lng }) === false);
+    return this.#area.showsMissing();
   }
 
   setCoverage(grid: Grid | null, look: CoverageStyle): void {

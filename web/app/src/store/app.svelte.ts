@@ -5,9 +5,11 @@ import type { MapView } from '../map/view';
 import { Changes } from './changes';
 import { Commands } from './commands';
 import { Coverages } from './coverage.svelte';
+import { Ground } from './ground.svelte';
 import { History } from './history.svelte';
 import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
+import { around, squares } from '../terrain';
 import { Ui } from './ui.svelte';
 import { write, type Address } from './url';
 
@@ -16,6 +18,10 @@ const SHEET_SHARE = 0.3;
 const ADDRESS_MS = 150;
 /** Nodes nearer than this stand on one spot. */
 const SPOT_M = 1;
+/** Ground around the middle of the view that is offered with it: a first coverage reaches so far, m. */
+const GROUND_AROUND_M = 10_000;
+/** Tiles whose command is shown. */
+const TILES_MAX = 16;
 const PROBE_MS = 5000;
 const PROBE_GONE_MS = 1500;
 
@@ -93,7 +99,35 @@ export class App {
     await this.chooseDeployment(made.id);
     this.map?.goTo(place, this.padding());
     this.ui.tool = 'add';
-    if (this.map?.known(place) === false) this.ui.dialog = 'terrain';
+  }
+
+  /** Number of times that the ground may have become another. */
+  groundChanges = $state(0);
+  /** The middle of the view has ground. */
+  groundAtCentre = $state(false);
+  /** Tiles that the view lacks, by name. */
+  missingTiles = $state.raw<string[]>([]);
+  readonly ground = new Ground((fetch) => {
+    if (fetch.absent.length) this.ui.tell(`Not published, mostly open sea: ${fetch.absent.join(', ')}.`);
+    // A page with a deployment gets an event.
+    if (!this.plan.deployment) this.renewGround();
+  });
+
+  /** Asks for the offer of the ground that a view lacks, if it lacks any. */
+  lookForGround(map: MapView): void {
+    this.groundAtCentre = map.known(map.view()) === true;
+    const bounds = map.showsMissing() ? around(map.bounds(), map.view(), GROUND_AROUND_M) : null;
+    this.missingTiles = bounds ? (squares(bounds, (place) => map.known(place) === true, TILES_MAX) ?? []) : [];
+    this.ground.look(bounds);
+  }
+
+  /** Shows ground that was fetched, and computes again what rests on it. */
+  renewGround(): void {
+    this.groundChanges++;
+    void this.attempt(() => this.plan.refresh());
+    void this.coverages.again();
+    const [tx, rx] = this.ui.selected;
+    if (this.ui.selected.length === 2 && tx && rx) void this.analyse(tx, rx);
   }
 
   /** Moves the view to the deployment. */
@@ -272,7 +306,11 @@ export class App {
     },
     links: (id, links) => this.plan.putLinks(id, links),
     deployment: (deployment) => this.plan.putDeployment(deployment),
-    reset: () => void this.attempt(() => this.plan.refresh()),
+    ground: () => this.renewGround(),
+    reset: () => {
+      this.groundChanges++;
+      void this.attempt(() => this.plan.refresh());
+    },
     gone: () => {
       this.ui.tell('The deployment was deleted by another client.', true);
       void this.chooseDeployment('');

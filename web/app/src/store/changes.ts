@@ -6,6 +6,8 @@ export interface ChangeEvents {
   removed(id: string): void;
   links(id: string, links: Link[]): void;
   deployment(deployment: Deployment): void;
+  /** More ground is known: ground, nodes and links are to be read again. */
+  ground(): void;
   /** Everything is to be read again. */
   reset(): void;
   /** The deployment is gone. */
@@ -55,6 +57,7 @@ export class Changes {
     on<{ node_id: string }>('node_removed', ({ node_id }) => this.events.removed(node_id));
     on<{ node_id: string; links: Link[] }>('links', ({ node_id, links }) => this.events.links(node_id, links));
     on<Deployment>('deployment', (deployment) => this.events.deployment(deployment));
+    on('ground', () => this.events.ground());
     on('reset', () => this.events.reset());
     on('removed', () => {
       this.#close();

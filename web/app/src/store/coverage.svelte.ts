@@ -31,6 +31,7 @@ export interface Job {
   rates: readonly RateStep[];
   radius_km: number;
   seconds: number | null;
+  question: Question;
 }
 
 export interface Question {
@@ -128,10 +129,15 @@ export class Coverages {
     // A new coverage of a node takes the place of the one before, which is shown until cells come.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
     const { grid = null, sensitivity_dbm = null, rates = [] } = old.at(-1) ?? {};
-    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid, statistics: null, sensitivity_dbm, rates, radius_km: question.radius_km, seconds: null };
+    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid, statistics: null, sensitivity_dbm, rates, radius_km: question.radius_km, seconds: null, question };
     this.jobs = [...this.jobs.filter((other) => other.nodeId !== nodeId), job];
     for (const other of old) void this.#forget(other.id);
     await this.#follow(id, begun);
+  }
+
+  /** Computes all coverages again: the ground is another. */
+  async again(): Promise<void> {
+    await Promise.all(this.jobs.map((job) => this.start(job.nodeId, job.name, job.question).catch(() => undefined)));
   }
 
   /** Number of deployments that were left. */
