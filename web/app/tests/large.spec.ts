@@ -102,6 +102,88 @@ test('a mesh and its ground come back with the graphics processor', async ({ pag
   expect(ground.filter(([now, then]) => now !== then)).toEqual([]);
 });
 
+test.describe('5,000 nodes', () => {
+  test.use({ terrain: false });
+
+  test('have links by rank, more by the slider, and clusters with counts from afar', async ({ page, request }) => {
+    const { id } = await plan(request, ['Ramberget']);
+    await open(page, `/#m=13/57.7/11.9&d=${id}`);
+    await page.getByRole('button', { name: 'Close the offer of ground' }).click();
+    await rests(page);
+    // A town of 70 by 72 nodes with 20 neighbours each; nearer ones have more margin.
+    const begun = performance.now();
+    const links = await page.evaluate(async () => {
+      const { app, map } = window.groundwave;
+      const model = app.plan.nodes[0]!;
+      const [rows, columns] = [70, 72] as const;
+      const nodes = Array.from({ length: rows * columns }, (_, at) => ({ ...model, id: `n${at}`, name: `Node ${at}`, role: 'relay', lat: 57.66 + 0.0012 * Math.floor(at / columns), lon: 11.82 + 0.0022 * (at % columns) }));
+      const steps = [[0, 1], [1, 0], [1, 1], [1, -1], [0, 2], [2, 0], [1, 2], [2, 1], [2, -1], [1, -2], [2, 2], [2, -2], [0, 3], [3, 0], [1, 3], [3, 1], [3, -1], [1, -3], [3, 3], [3, -3]] as const;
+      const links = nodes.flatMap((_, at) => steps.flatMap(([down, across], order) => {
+        const [row, column] = [Math.floor(at / columns) + down, (at % columns) + across];
+        if (row >= rows || column < 0 || column >= columns) return [];
+        const direction = { verdict: order < 2 ? 'excellent' : 'marginal', link_margin_db: 38 - 2 * order, link_prob: 0.95, rx_power_dbm: -90, usable_rate_bps: 1000 };
+        return [{ a_node_id: `n${at}`, b_node_id: `n${row * columns + column}`, distance_m: 100, line_of_sight: true, missing_samples: 0, forward: direction, reverse: direction }];
+      }));
+      app.plan.nodes = nodes as never;
+      app.plan.links = links as never;
+      await new Promise<void>((resolve) => void (map.map.once('idle', () => resolve()) && map.map.triggerRepaint()));
+      return links.length;
+    });
+    const drawn_s = (performance.now() - begun) / 1000;
+    const frames = await page.evaluate(async () => {
+      const times: number[] = [];
+      const { map } = window.groundwave.map;
+      map.panBy([260, 120], { duration: 1500, essential: true });
+      let last = performance.now();
+      while (map.isMoving()) {
+        const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
+        times.push(now - last);
+        last = now;
+      }
+      return times.sort((a, b) => a - b);
+    });
+    console.log(`5,040 nodes, ${links} links: drawn after ${drawn_s.toFixed(1)} s; frames while panning: median ${frames[frames.length >> 1]?.toFixed(0)} ms, longest ${frames.at(-1)?.toFixed(0)} ms`);
+
+    // The best links of a node are those along its row; the slider brings the others.
+    const net = () => page.evaluate(() => (window.groundwave.map.net as unknown as { drawings: number }).drawings);
+    await rests(page);
+    await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.9, 57.7], zoom: 14.5 }));
+    await rests(page);
+    const middle = (a: number, b: number) => page.evaluate(([a, b]) => {
+      const { app, map } = window.groundwave;
+      const box = document.querySelector('.map')!.getBoundingClientRect();
+      const at = [a, b].map((number) => map.map.project([app.plan.nodes[number!]!.lon, app.plan.nodes[number!]!.lat])) as unknown as [{ x: number; y: number }, { x: number; y: number }];
+      return { x: (at[0].x + at[1].x) / 2 + box.x, y: (at[0].y + at[1].y) / 2 + box.y };
+    }, [a, b]);
+    const from = 33 * 72 + 36;
+    const [along, down] = [await middle(from, from + 1), await middle(from, from + 73)];
+    const has = async (at: { x: number; y: number }, colour: string) => (await picture(page)).has(at, rgb(colour), 3);
+    await expect.poll(() => has(along, COLOURS.light.excellent)).toBe(true);
+    expect(await has(down, COLOURS.light.marginal)).toBe(false);
+    const before = await net();
+    const slider = page.getByRole('slider', { name: 'Links per node' });
+    await slider.focus();
+    for (let step = 0; step < 5; step++) await page.keyboard.press('ArrowRight');
+    await expect(slider.locator('xpath=following-sibling::output')).toHaveText('all');
+    await expect.poll(() => has(down, COLOURS.light.marginal)).toBe(true);
+    expect(await net()).toBeGreaterThan(before);
+
+    // From afar nodes are clusters, whose counts add up to all nodes that lie in one.
+    await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.9, 57.7], zoom: 9.5 }));
+    await rests(page);
+    const counts = () => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures(undefined, { layers: ['clusters'] }).map((feature) => ({ count: Number(feature.properties['count']), at: (feature.geometry as unknown as { coordinates: [number, number] }).coordinates })));
+    await expect.poll(async () => (await counts()).reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(4000);
+    const largest = (await counts()).sort((a, b) => b.count - a.count)[0]!;
+    const zoom = () => page.evaluate(() => window.groundwave.map.map.getZoom());
+    const at = await page.evaluate(([lon, lat]) => window.groundwave.map.map.project([lon!, lat!]), largest.at);
+    const box = (await page.locator('.map').boundingBox())!;
+    if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/clusters.png` });
+    await page.mouse.click(at.x + box.x, at.y + box.y);
+    await expect.poll(zoom).toBeCloseTo(11.5, 1);
+    expect(await page.evaluate(() => window.groundwave.app.ui.selected)).toEqual([]);
+  });
+});
+
 test.describe('in the live view', () => {
   test.use({ terrain: false, services: 'gateway', heartbeat_s: 60 });
 

@@ -51,6 +51,8 @@ export async function fill(page: Surface, lattice: Lattice, from = { x: 130, y: 
         return { a_node_id: `n${a}`, b_node_id: `n${b}`, distance_m: 1000, line_of_sight: true, missing_samples: 0, forward: direction, reverse: direction };
       };
       const links = nodes.flatMap((_, a) => nodes.flatMap((_, b) => (b > a && (complete || (b === a + 1 && b % columns)) ? [link(a, b)] : [])));
+      // Complete meshes show all links, so that those of neighbours are among them.
+      if (complete) app.ui.perNode = Infinity;
       app.plan.nodes = nodes as never;
       app.plan.links = links as never;
     },

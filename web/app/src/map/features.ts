@@ -74,28 +74,6 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
   return [half(`${id}|f`, a, b, there, link), half(`${id}|r`, b, a, back, link)];
 }
 
-/** Links above this number are drawn as far as they can be told apart. */
-const READABLE_LINKS = 150;
-/** Links of each node that are drawn then, the best by margin. */
-const BEST_LINKS = 2;
-
-/** Of many links the best of each node and those of the selected nodes; of few all. */
-export function readable(links: readonly Link[], chosen: ReadonlySet<string>): readonly Link[] {
-  const closing = links.filter((link) => closes(link.forward) || closes(link.reverse));
-  if (closing.length <= READABLE_LINKS) return links;
-  const margin = (link: Link) => Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
-  const ranks = new Map<string, number>();
-  const best = new Set<Link>();
-  for (const link of closing.toSorted((a, b) => margin(b) - margin(a))) {
-    for (const id of [link.a_node_id, link.b_node_id]) {
-      const rank = ranks.get(id) ?? 0;
-      ranks.set(id, rank + 1);
-      if (rank < BEST_LINKS) best.add(link);
-    }
-  }
-  return links.filter((link) => best.has(link) || chosen.has(link.a_node_id) || chosen.has(link.b_node_id));
-}
-
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */
 export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, LatLon>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): Feature<LineString>[] {
   const features: Feature<LineString>[] = [];

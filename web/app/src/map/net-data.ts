@@ -1,17 +1,19 @@
 // Nodes and links of a large mesh as arrays for the GPU.
 import type { Link } from '../api/client';
 import { turned, type LatLon } from '../geo';
+import type { Cluster } from './clusters';
 import type { Placed } from './features';
 import { closes, rating, RATINGS } from '../verdict';
 import { SHAPES } from './icons';
 import { mercatorX, mercatorY } from './mercator';
+import { weight } from './ranked';
 
 export const ROLES = Object.keys(SHAPES);
 
 export interface NetData {
   /** Place that the others are relative to. */
   anchor: [number, number];
-  /** Of each half of a link: both ends and the number of its rating. */
+  /** Of each half of a link: both ends, and the number of its rating with its weight, [0, 1), behind the point. */
   segments: Float32Array;
   /** Of each node: place and number of its role. */
   places: Float32Array;
@@ -21,24 +23,32 @@ export interface NetData {
 export const SEGMENT = 5;
 export const PLACE = 3;
 
-/** All nodes, and the halves of the links that close; `left` nodes and their links are drawn elsewhere. */
-export function netData(nodes: readonly Placed[], links: readonly Link[], byId: ReadonlyMap<string, Placed>, left: ReadonlySet<string>): NetData {
+/** Margin of the strongest links, dB: those above it are drawn as broad. */
+const STRONG_DB = 40;
+
+/** All nodes, and the halves of the links that close; `left` nodes and their links are drawn elsewhere. Nodes of a cluster have no symbol: their links end at it, the first of each pair of ends alone. */
+export function netData(nodes: readonly Placed[], links: readonly Link[], byId: ReadonlyMap<string, Placed>, left: ReadonlySet<string>, clusters: readonly Cluster[] = []): NetData {
   const [first] = nodes;
   const anchor: [number, number] = first ? [mercatorX(first.lon), mercatorY(first.lat)] : [0.5, 0.5];
   const at = new Map<string, [number, number]>();
+  const placed = ({ lat, lon }: LatLon): [number, number] => [mercatorX(turned(lon, first?.lon ?? 0)) - anchor[0], mercatorY(lat) - anchor[1]];
+  const clusterOf = new Map<string, number>(clusters.flatMap(({ ids }, number) => ids.map((id) => [id, number] as const)));
+  const centres = clusters.map(placed);
+  const pairs = new Set<string>();
   const places = new Float32Array(nodes.length * PLACE);
   let count = 0;
   for (const node of nodes) {
-    const place: [number, number] = [mercatorX(turned(node.lon, first?.lon ?? 0)) - anchor[0], mercatorY(node.lat) - anchor[1]];
+    const cluster = clusterOf.get(node.id);
+    const place = cluster === undefined ? placed(node) : (centres[cluster] as [number, number]);
     at.set(node.id, place);
-    if (left.has(node.id)) continue;
+    if (left.has(node.id) || cluster !== undefined) continue;
     places.set([...place, Math.max(0, ROLES.indexOf(node.role))], count++ * PLACE);
   }
   const segments = new Float32Array(links.length * 2 * SEGMENT);
   let filled = 0;
-  const add = (ends: readonly number[], rated: number) => {
+  const add = (ends: readonly number[], rated: number, margin_db: number) => {
     segments.set(ends, filled);
-    segments[filled + 4] = rated;
+    segments[filled + 4] = rated + Math.min(0.98, Math.max(0, margin_db / STRONG_DB));
     filled += SEGMENT;
   };
   for (const link of links) {
@@ -46,12 +56,17 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
     if (left.has(link.a_node_id) || left.has(link.b_node_id)) continue;
     const [a, b] = [at.get(link.a_node_id), at.get(link.b_node_id)];
     if (!a || !b || !byId.has(link.a_node_id)) continue;
+    if (clusters.length) {
+      const ends = [link.a_node_id, link.b_node_id].map((id) => clusterOf.get(id) ?? id).sort().join(' ');
+      if (a === b || pairs.has(ends)) continue;
+      pairs.add(ends);
+    }
     const [there, back] = [link.forward, link.reverse].map((direction) => RATINGS.indexOf(rating(link, direction))) as [number, number];
     const middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2] as const;
-    if (there === back) add([...a, ...b], there);
+    if (there === back) add([...a, ...b], there, weight(link));
     else {
-      add([...a, ...middle], there);
-      add([...b, ...middle], back);
+      add([...a, ...middle], there, link.forward.link_margin_db);
+      add([...b, ...middle], back, link.reverse.link_margin_db);
     }
   }
   return { anchor, segments: segments.slice(0, filled), places: places.slice(0, count * PLACE) };

@@ -19,12 +19,13 @@ in float a_rating;
 flat out int v_rating;
 out float v_along;
 void main() {
-  v_rating = int(a_rating + 0.5);
+  v_rating = int(floor(a_rating));
   vec2 a = (a_ends.xy * u_frame.xy + u_frame.zw) * u_half;
   vec2 b = (a_ends.zw * u_frame.xy + u_frame.zw) * u_half;
   vec2 run = b - a;
   float len = max(length(run), 0.001);
-  float width = u_widths[v_rating] * u_ratio;
+  // Strong links are broad, weak ones thin.
+  float width = u_widths[v_rating] * (0.7 + 0.9 * fract(a_rating)) * u_ratio;
   vec2 across = vec2(-run.y, run.x) / len * width * 0.5;
   v_along = a_corner.x * len / width;
   gl_Position = vec4((mix(a, b, a_corner.x) + across * a_corner.y) / u_half, 0.0, 1.0);

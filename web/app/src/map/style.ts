@@ -10,6 +10,8 @@ export const FONT = 'Inter Semi Bold';
 export const RELIEF = 'relief';
 /** Names of towns, where no base map has them. */
 export const TOWNS = 'towns';
+/** Layer of the clusters of a large mesh. */
+export const CLUSTERS = 'clusters';
 /** Hatching that lies on the raised ground. */
 export const DRAPED_MISSING = 'missing-draped';
 
@@ -121,13 +123,26 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       layout: NODE_LAYOUT,
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
+    {
+      id: CLUSTERS,
+      type: 'circle',
+      source: 'clusters',
+      paint: { 'circle-radius': ['step', ['get', 'count'], 10, 20, 12, 100, 14], 'circle-color': theme.halo, 'circle-opacity': 0.92, 'circle-stroke-color': theme.text, 'circle-stroke-width': 1.4 },
+    },
+    {
+      id: 'cluster-counts',
+      type: 'symbol',
+      source: 'clusters',
+      layout: { 'text-field': ['to-string', ['get', 'count']], 'text-font': [FONT], 'text-size': 11, 'text-allow-overlap': true, 'text-ignore-placement': true },
+      paint: { 'text-color': theme.text },
+    },
     { id: 'cursor', type: 'circle', source: 'cursor', paint: { 'circle-radius': 6, 'circle-color': theme.text, 'circle-stroke-color': theme.halo, 'circle-stroke-width': 2.5 } },
     { id: 'failed', type: 'symbol', source: 'failed', layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
   ];
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'nodes', 'cursor'] as const;
+export const SOURCES = ['world', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'cursor'] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {

@@ -12,18 +12,20 @@ import { COLOURS } from '../verdict';
 import { Basemap } from './basemap';
 import * as camera from './camera';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
-import { line, linkFeatures, nodeFeatures, point, readable, type Box, type Placed } from './features';
+import { line, linkFeatures, nodeFeatures, point, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
 import { KnownGround } from './known-ground';
-import { netData, nearestLink, nearestNode } from './net-data';
+import { LargeMesh } from './large-mesh';
+import { nearestLink, nearestNode } from './net-data';
 import { MissingPainter } from './missing-painter';
 import { NetPainter } from './net-painter';
 import { gateSky, mapOf } from './opened';
 import { PictureLayer } from './picture';
+import { PER_NODE, ranked } from './ranked';
 import { Pointer, type Hit, type PointerEvents } from './pointer';
 import { RaisedGround } from './raised-ground';
 import { ReliefPainter } from './relief-painter';
-import { DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX, TOWNS } from './style';
+import { CLUSTERS, DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX, TOWNS } from './style';
 import type { TubeLayer } from './tube-layer';
 import { THEMES, type MapTheme } from './theme';
 import { WorldMap } from './world-map';
@@ -138,13 +140,16 @@ export class MapView {
     });
     this.map.on('moveend', () => {
       this.events.moved(this.view());
-      if (this.#many) this.#drawNamed();
+      if (!this.#many) return;
+      if (this.#large.isStale(this.map.getZoom())) this.#drawLarge();
+      this.#drawNamed();
     });
     this.#ground = new RaisedGround(this.map, () => this.#drawTubes());
     this.tubes = this.#ground.tubes;
     this.#area = new KnownGround(this.map, this.relief, this.missing, (name, features) => this.put(name, features));
     new WorldMap(this.map, (name, features) => this.put(name, features), (place) => this.known(place));
     this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
+    this.map.on('click', CLUSTERS, (event) => void this.map.easeTo({ center: event.lngLat, zoom: this.map.getZoom() + 2 }));
   }
 
   /** Gives a new style the layers of the page, and what they show. */
@@ -269,6 +274,23 @@ export class MapView {
   }
 
   #many = false;
+  /** Links of each node that are drawn of many; Infinity for all. */
+  #perNode = PER_NODE;
+  /** Links by rank, without regard to the selection. */
+  #ranked: readonly Link[] = [];
+  readonly #large = new LargeMesh(this.net, (name, features) => this.put(name, features));
+
+  /** Draws so many links of each node, the best, where there are many. */
+  setPerNode(count: number): void {
+    if (count === this.#perNode) return;
+    this.#perNode = count;
+    this.#ranked = ranked(this.#links, new Set(), count);
+    this.#drawLinks();
+  }
+
+  #drawLarge(): void {
+    this.#large.draw(this.map.getZoom(), this.#nodes, this.#ranked, this.#byId, this.#failed);
+  }
 
   #isMany(): boolean {
     return !this.#lines && !this.#ground.raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
@@ -284,7 +306,7 @@ export class MapView {
   /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
   #drawNamed(): void {
     const bounds = this.map.getBounds();
-    const inView = this.#nodes.filter((node) => bounds.contains(camera.shown(this.map, node)));
+    const inView = this.#nodes.filter((node) => !this.#large.clustered.has(node.id) && bounds.contains(camera.shown(this.map, node)));
     const named = new Set(inView.length <= NAMED_MAX ? inView : []);
     const special = [...this.#failed, ...(this.#chosen.size <= NAMED_MAX ? this.#chosen : [])];
     for (const node of special.map((id) => this.#byId.get(id))) if (node) named.add(node);
@@ -294,6 +316,7 @@ export class MapView {
 
   setLinks(links: readonly Link[]): void {
     this.#links = links;
+    this.#ranked = ranked(links, new Set(), this.#perNode);
     this.#drawLinks();
   }
 
@@ -303,23 +326,23 @@ export class MapView {
     this.#drawLinks();
   }
 
-  #drawLinks(): void {
+  /** Draws the links; the picture of a large mesh stays where only the selection has changed. */
+  #drawLinks(isSelection = false): void {
     this.#dragged = [];
     this.#previewed = null;
     const many = this.#isMany();
     if (many) {
-      const net = netData(this.#nodes, this.#links, this.#byId, this.#failed);
-      this.net.show(net);
+      if (!isSelection || !this.#many) this.#drawLarge();
       this.#drawNamed();
     } else if (this.#many) {
-      this.net.show(null);
+      this.#large.clear();
       this.put('nodes', nodeFeatures(this.#nodes));
     }
     this.#many = many;
     if (this.map.getLayer(TOWNS)) this.map.setLayoutProperty(TOWNS, 'visibility', many ? 'none' : 'visible'); // Marks of many nodes lie below names.
     this.#drawTubes();
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
-    const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : readable(this.#links, this.#chosen);
+    const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : ranked(this.#links, this.#chosen, this.#perNode);
     const features = this.#lines ?? linkFeatures(links, this.#byId, this.#chosen, this.#failed);
     this.drawnLinks = features.length;
     this.put('links', features);
@@ -338,7 +361,7 @@ export class MapView {
     const before = this.#chosen;
     this.#chosen = chosen;
     this.#states(before, chosen);
-    this.#drawLinks();
+    this.#drawLinks(true);
     const ends = [...chosen].map((id) => this.#byId.get(id)).filter((node) => node !== undefined);
     this.put('chosen-link', ends.length === 2 ? [line(ends)] : []);
   }
@@ -430,12 +453,13 @@ export class MapView {
 
   /** The node at a point of the screen, else the link. */
   #hit({ x, y }: { x: number; y: number }): Hit {
-    if (!this.ready) return {};
+    if (!this.ready || (this.#large.clustered.size && this.map.queryRenderedFeatures([x, y], { layers: [CLUSTERS] }).length)) return {};
     const box: [[number, number], [number, number]] = [[x - CLICK_RADIUS_PX, y - CLICK_RADIUS_PX], [x + CLICK_RADIUS_PX, y + CLICK_RADIUS_PX]];
-    const nearest = nearestNode(this.#nodes, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX + 7);
+    const nodes = this.#large.clustered.size ? this.#nodes.filter((node) => !this.#large.clustered.has(node.id)) : this.#nodes;
+    const nearest = nearestNode(nodes, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX + 7);
     if (nearest) return { node: nearest };
     if (this.#many || this.#ground.raised) {
-      const link = nearestLink(this.#links, this.#byId, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX);
+      const link = nearestLink(this.#many ? this.#ranked : this.#links, this.#byId, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX);
       return link ? { link } : {};
     }
     const [feature] = this.map.queryRenderedFeatures(box, { layers: ['links'] });

@@ -1,5 +1,6 @@
 // What is shown and selected; nothing here is stored on the server.
 import type { LatLon } from '../geo';
+import { PER_NODE } from '../map/ranked';
 import type { Units } from '../units';
 
 /** Views of the page. */
@@ -93,6 +94,8 @@ export class Ui {
   listOpen = $state(true);
   /** The key of the links is unfolded. */
   keyOpen = $state(stored('key', ['open', 'closed'], 'closed') === 'open');
+  /** Links of each node that the map draws of many. */
+  perNode = $state(PER_NODE);
   /** Ground in three dimensions. */
   raised = $state(false);
   serverGone = $state(false);
