@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn page_of_commands_has_a_section_each() {
-        let page = markdown(crate::cli::Cli::command());
+        let page = markdown(super::super::Cli::command());
         for title in ["## groundwave link", "## groundwave sweep merge", "## groundwave impair set"]
         {
             assert!(page.contains(&format!("\n{title}\n")), "{title}");

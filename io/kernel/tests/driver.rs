@@ -14,8 +14,8 @@ use groundwave_model::terrain::Flat;
 use groundwave_store::journal_file::{FileJournal, open};
 
 use super::super::{
-    Driver, DriverHandle, Fake, Handle as KernelHandle, Kernel, KernelError, Link, Options, Qdisc,
-    Request, Shaper, Verb,
+    Driver, DriverHandle, Fake, FilterMessage, FilterRequest, Handle as KernelHandle, Kernel,
+    KernelError, Link, Options, Qdisc, Request, Shaper, Verb,
 };
 use super::random::block_on;
 
@@ -172,6 +172,24 @@ impl Kernel for Slow {
     ) -> Result<Option<Qdisc>, KernelError> {
         self.work().await;
         self.0.get(index, parent).await
+    }
+
+    async fn has_ifb(&mut self) -> Result<bool, KernelError> {
+        self.0.has_ifb().await
+    }
+
+    async fn filters(
+        &mut self,
+        index: u32,
+        parent: KernelHandle,
+    ) -> Result<Vec<FilterMessage>, KernelError> {
+        self.work().await;
+        self.0.filters(index, parent).await
+    }
+
+    async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
+        self.work().await;
+        self.0.send_filters(requests).await
     }
 
     async fn send(&mut self, request: &Request) -> Result<(), KernelError> {

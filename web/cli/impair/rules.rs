@@ -193,16 +193,24 @@ mod tests {
         assert_eq!(names(&alone), ["rule1"]);
         assert_eq!(names(&without(&state, "ssh-to").unwrap()), ["ssh-from", "rule1", "bulk"]);
         assert_eq!(without(&alone, "rule1").unwrap(), lossy);
-        let error = without(&state, "x").err().unwrap().to_string();
+        let error = text(without(&state, "x"));
         assert!(error.contains("found \"x\", allowed ssh-to, ssh-from, rule1, bulk"), "{error}");
+    }
+
+    /// Text of a refused input.
+    fn text<T>(outcome: Result<T, Failure>) -> String {
+        match outcome {
+            Err(Failure::Input(text)) => text,
+            _ => panic!("not refused"),
+        }
     }
 
     #[test]
     fn invalid_rule_gives_an_error() {
         let empty = Impairment::default();
         let error = rule("proto tcp", Some("A b"), true, true).add(&empty, empty.clone());
-        assert!(error.err().unwrap().to_string().contains("name"));
+        assert!(text(error).contains("name"));
         let error = rule("dport 5", None, true, true).add(&empty, empty.clone());
-        assert!(error.err().unwrap().to_string().contains("protocol tcp, udp or sctp"));
+        assert!(text(error).contains("protocol tcp, udp or sctp"));
     }
 }
