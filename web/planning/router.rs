@@ -90,6 +90,7 @@ fn endpoints() -> Endpoints<Planner> {
         .with(import.body_limit(exchange::IMPORT_BYTES_MAX))
         .with(upload.body_limit(replays::LOG_BYTES_MAX))
         .schema::<super::wire::coverage::CoverageFormat>()
+        .schema::<super::wire::coverage::CoverageLayer>()
         .schema::<super::wire::exchange::ExchangeFormat>()
         .schema::<super::wire::mesh::DeploymentLinks>()
 }
