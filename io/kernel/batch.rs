@@ -30,9 +30,7 @@ impl Message for Request {
 impl Message for FilterRequest {
     fn refused(&self, refusal: NetlinkError) -> KernelError {
         match refusal {
-            NetlinkError::Refused { errno, message } => {
-                KernelError::filter_refused(self, errno, message)
-            }
+            NetlinkError::Refused { errno, message } => Self::refused(self, errno, message),
             other => KernelError::netlink(self.text(), other),
         }
     }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use groundwave_impair::Impairment;
 use tokio::time::{Instant, sleep};
 
+use super::band_steps::all_steps;
 use super::bands;
-use super::bands::all_steps;
 use super::netem::Netem;
 use super::query::{InterfaceQdiscs, query};
 use super::stack::{Stack, impairment_from_stack};
-use super::steps::Target;
+use super::target::Target;
 use super::tbf::Tbf;
 use super::{Handle, Kernel, KernelError, Verb};
 

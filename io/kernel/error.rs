@@ -9,7 +9,7 @@ use netlink_packet_core::DecodeError;
 use nix::libc::{EACCES, EINTR, ENOBUFS, ENODEV, ENOENT, EPERM};
 use thiserror::Error;
 
-use super::{FilterRequest, Handle, Request, Verb};
+use super::{Handle, Request, Verb};
 
 /// Failure to change or read traffic control. A failed change leaves the previous state in force,
 /// unless the message says that restoring it failed too.
@@ -137,34 +137,6 @@ impl KernelError {
                 what: request.kind.to_owned(),
                 module: Some(format!("sch_{}", request.kind)),
             },
-            EINTR | ENOBUFS => Self::Io { what, source: io::Error::from_raw_os_error(errno) },
-            _ => Self::Rejected { what, errno, detail },
-        }
-    }
-
-    /// The error for error number `errno`, positive, in answer to a request about a filter.
-    #[must_use]
-    pub(crate) fn filter_refused(
-        request: &FilterRequest,
-        errno: i32,
-        detail: Option<String>,
-    ) -> Self {
-        let what = request.text();
-        match errno {
-            EPERM | EACCES => Self::Permission { what },
-            ENODEV => Self::Gone { what: format!("number {}", request.index) },
-            ENOENT if detail.as_deref().is_some_and(|detail| detail.contains("not found")) => {
-                Self::Unsupported {
-                    what: format!("a filter of the kind {}", request.kind),
-                    module: Some(format!("cls_{}", request.kind)),
-                }
-            }
-            ENOENT if detail.as_deref().is_some_and(|detail| detail.contains("action module")) => {
-                Self::Unsupported {
-                    what: "the action mirred".to_owned(),
-                    module: Some("act_mirred".to_owned()),
-                }
-            }
             EINTR | ENOBUFS => Self::Io { what, source: io::Error::from_raw_os_error(errno) },
             _ => Self::Rejected { what, errno, detail },
         }

@@ -300,7 +300,7 @@ impl Kernel for Fake {
         for request in requests {
             let refused = |errno, message: &str| {
                 let message = Some(message.to_owned()).filter(|message| !message.is_empty());
-                KernelError::filter_refused(request, errno, message)
+                request.refused(errno, message)
             };
             if state.denied {
                 return Err(refused(EPERM, ""));

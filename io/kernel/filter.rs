@@ -2,6 +2,7 @@
 //!
 //! A rule takes two preferences, one for each version of IP: filters of a preference share a protocol.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use groundwave_impair::Cidr;
@@ -9,10 +10,13 @@ use groundwave_impair::{IpProtocol, PortRange, Selector};
 use groundwave_netlink::NetlinkRequest;
 use groundwave_netlink::attr::{Attrs, append_words, put, put_text, put_words, words};
 use netlink_packet_core::{DecodeError, NLM_F_CREATE};
-use nix::libc::{ETH_P_IP, ETH_P_IPV6, RTM_DELTFILTER, RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS};
+use nix::libc::{
+    EACCES, EINTR, ENOBUFS, ENODEV, ENOENT, EPERM, ETH_P_IP, ETH_P_IPV6, RTM_DELTFILTER,
+    RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS,
+};
 
-use super::Handle;
-use super::linux_tc::TC_HEADER_BYTES;
+use super::message::TC_HEADER_BYTES;
+use super::{Handle, KernelError};
 
 /// Kind of the filters.
 pub const FLOWER: &str = "flower";
@@ -71,6 +75,32 @@ pub struct FilterRequest {
 }
 
 impl FilterRequest {
+    /// The error for error number `errno`, positive, in answer to a request about a filter.
+    #[must_use]
+    pub(crate) fn refused(&self, errno: i32, detail: Option<String>) -> KernelError {
+        let what = self.text();
+        match errno {
+            EPERM | EACCES => KernelError::Permission { what },
+            ENODEV => KernelError::Gone { what: format!("number {}", self.index) },
+            ENOENT if detail.as_deref().is_some_and(|detail| detail.contains("not found")) => {
+                KernelError::Unsupported {
+                    what: format!("a filter of the kind {}", self.kind),
+                    module: Some(format!("cls_{}", self.kind)),
+                }
+            }
+            ENOENT if detail.as_deref().is_some_and(|detail| detail.contains("action module")) => {
+                KernelError::Unsupported {
+                    what: "the action mirred".to_owned(),
+                    module: Some("act_mirred".to_owned()),
+                }
+            }
+            EINTR | ENOBUFS => {
+                KernelError::Io { what, source: io::Error::from_raw_os_error(errno) }
+            }
+            _ => KernelError::Rejected { what, errno, detail },
+        }
+    }
+
     /// Operation and object, for errors.
     #[must_use]
     pub fn text(&self) -> String {

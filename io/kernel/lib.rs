@@ -6,11 +6,13 @@
 //! connects a world with a shaper: it executes the effects of the world and reports their outcome
 //! as commands.
 
+mod band_steps;
 pub mod bands;
 pub mod batch;
 #[doc(hidden)]
 pub mod conformance;
 pub mod counters;
+mod divergence_items;
 mod drain;
 mod driver;
 mod error;
@@ -24,6 +26,7 @@ pub mod message;
 mod namespaces;
 pub mod netem;
 mod netem_plan;
+mod placed;
 mod probe;
 mod qdisc_params;
 mod query;
@@ -33,6 +36,7 @@ mod shaper;
 pub mod stack;
 mod steps;
 pub mod table;
+mod target;
 pub mod tbf;
 mod tc_text;
 #[cfg(test)]

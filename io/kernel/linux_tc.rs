@@ -16,6 +16,7 @@ use nix::libc::{
 
 use super::batch::Message;
 use super::incoming;
+use super::message::TC_HEADER_BYTES;
 use super::{
     Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, ReadBack,
     Request, Verb,
@@ -23,8 +24,6 @@ use super::{
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
-/// Bytes of `struct tcmsg`.
-pub const TC_HEADER_BYTES: usize = 20;
 
 /// Traffic control of the running kernel, in one network namespace.
 #[derive(Debug)]

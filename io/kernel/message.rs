@@ -8,6 +8,9 @@ use groundwave_netlink::route::RouteRequest;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
 
+/// Bytes of `struct tcmsg`.
+pub const TC_HEADER_BYTES: usize = 20;
+
 /// A handle or class id: 16 bits of the discipline, 16 bits of the class under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub u32);

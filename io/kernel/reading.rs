@@ -1,17 +1,18 @@
 //! State of an interface as an impairment, with divergence and warnings.
 
 use groundwave_impair::{
-    DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, Surroundings, Value, Warning,
-    compare, warnings,
+    DivergenceItem, DivergenceKind, Extensions, Impairment, Surroundings, Value, Warning, compare,
+    warnings,
 };
 
 use super::bands::requested_rules;
+use super::divergence_items::{distribution, foreign, offloaded, two_states};
 use super::qdisc_params::qdisc_params;
 use super::query::InterfaceQdiscs;
 use super::rules_reading::{rules_divergence, rules_in_force, with_rules};
-use super::stack::{BANDS, Stack, UNDER_NETEM, impairment_from_stack};
-use super::steps::Target;
-use super::{Handle, KernelError, Link, Qdisc};
+use super::stack::impairment_from_stack;
+use super::target::Target;
+use super::{KernelError, Link};
 
 /// State of an interface, compared with the last request.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,24 +60,6 @@ impl Reading {
     }
 }
 
-/// Two-state loss in force although the extension is disabled.
-pub(super) fn two_states(stack: &Stack, extensions: Extensions) -> Option<DivergenceItem> {
-    let there = stack.netem.is_some_and(|netem| netem.gemodel.is_some());
-    (there && !extensions.gilbert_elliott).then(|| DivergenceItem {
-        layer: "netem".to_owned(),
-        field: "loss.model".to_owned(),
-        requested: None,
-        observed: Some(Value::Text("gilbert-elliott".to_owned())),
-        kind: DivergenceKind::Unsupported,
-        message: "the kernel holds loss of the model gilbert-elliott, which is not turned on"
-            .to_owned(),
-    })
-}
-
-pub(super) fn describe(qdisc: &Qdisc) -> String {
-    format!("{} {} of another program", qdisc.kind, qdisc.handle)
-}
-
 /// A request refused as unsupported.
 pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
     let (KernelError::Unsupported { what, .. } | KernelError::Table { name: what, .. }) = err
@@ -94,45 +77,6 @@ pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
     })
 }
 
-/// The distribution of delays, which the kernel does not report.
-pub(super) fn distribution(
-    seen: &Impairment,
-    requested: Option<&Impairment>,
-) -> Option<DivergenceItem> {
-    let Some(Latency::Stochastic { distribution, .. }) = &seen.latency else {
-        return None;
-    };
-    if requested.is_some() && distribution.kind() == "uniform" {
-        return None;
-    }
-    let requested = requested.map(|_| Value::Text(distribution.kind().to_owned()));
-    Some(DivergenceItem {
-        layer: "netem".to_owned(),
-        field: "latency.distribution".to_owned(),
-        requested,
-        observed: None,
-        kind: DivergenceKind::Unverifiable,
-        message: "the kernel does not show how delays are distributed".to_owned(),
-    })
-}
-
-pub(super) fn foreign(qdisc: &Qdisc) -> DivergenceItem {
-    let layer = match qdisc.parent {
-        Handle::ROOT => "root",
-        UNDER_NETEM => "tbf",
-        parent if parent.major() == BANDS => "band",
-        _ => "queue",
-    };
-    DivergenceItem {
-        layer: layer.to_owned(),
-        field: "kind".to_owned(),
-        requested: None,
-        observed: Some(Value::Text(format!("{} {}", qdisc.kind, qdisc.handle))),
-        kind: DivergenceKind::Foreign,
-        message: format!("{} is left in place", describe(qdisc)),
-    }
-}
-
 /// Layer of the redirection of incoming traffic.
 pub(super) const REDIRECT: &str = "redirect";
 
@@ -147,16 +91,5 @@ fn idle() -> DivergenceItem {
         message: "redirect kind: asked for mirred, the kernel holds nothing: incoming traffic is \
                   not impaired"
             .to_owned(),
-    }
-}
-
-pub(super) fn offloaded(qdisc: &Qdisc) -> DivergenceItem {
-    DivergenceItem {
-        layer: qdisc.kind.clone(),
-        field: "offload".to_owned(),
-        requested: None,
-        observed: Some(Value::Text("hardware".to_owned())),
-        kind: DivergenceKind::Unverifiable,
-        message: format!("{} {} is done by hardware", qdisc.kind, qdisc.handle),
     }
 }

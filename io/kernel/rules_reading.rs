@@ -7,12 +7,13 @@ use groundwave_impair::{
 };
 
 use super::bands::{BANDS_COUNT, Bands, EXCLUDED, PRIO, REST, bands_of, filters_of};
+use super::divergence_items::{distribution, foreign, offloaded, two_states};
 use super::filter::{FilterMessage, RuleFilter};
+use super::placed::PlacedQdiscs;
 use super::qdisc_params::qdisc_params;
-use super::query::{InterfaceQdiscs, PlacedQdiscs};
-use super::reading::{distribution, foreign, offloaded, two_states};
+use super::query::InterfaceQdiscs;
 use super::stack::{BANDS, Stack, impairment_from_stack};
-use super::steps::Target;
+use super::target::Target;
 
 /// Requested rules with their disciplines.
 pub type RequestedRules<'r> = Option<(&'r Rules, &'r Target)>;

@@ -9,20 +9,20 @@ use groundwave_impair::{
     Warning,
 };
 
-use super::bands::{
-    AllSteps, BandsTarget, PRIO, REST, all_steps, bands_of, filters_of, requested_rules,
-};
+use super::band_steps::{AllSteps, all_steps};
+use super::bands::{PRIO, REST, bands_of, filters_of, requested_rules};
 use super::counters::InterfaceTotals;
+use super::divergence_items::describe;
 use super::drain::drain;
 use super::filter::FLOWER;
 use super::incoming;
 use super::incoming::{IFB, MATCHALL};
 use super::probe::probe;
 use super::query::{InterfaceQdiscs, PARENTS, complete, query};
-use super::reading::{REDIRECT, Reading, describe, refused};
+use super::reading::{REDIRECT, Reading, refused};
 use super::rules_reading::rule_stats;
 use super::stack::{Layout, plan};
-use super::steps::Target;
+use super::target::{BandsTarget, Target};
 use super::{Handle, Kernel, KernelError, Qdisc, Verb, table};
 
 /// Configuration of a shaper.

@@ -6,38 +6,12 @@
 
 use groundwave_impair::{Distribution, equal};
 
-use super::bands::BandsTarget;
 use super::qdisc_params::qdisc_params;
 use super::stack::{Layout, Stack};
 use super::table;
+use super::target::Target;
 use super::tbf;
 use super::{Handle, Request, Verb};
-
-/// A desired stack, with parameters that only requests carry.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Target {
-    /// Disciplines.
-    pub stack: Stack,
-    /// Size of the token bucket, bytes.
-    pub burst: u32,
-    /// Rules; the stack is then in the band of the traffic that meets none.
-    pub bands: Option<BandsTarget>,
-}
-
-impl Target {
-    /// A stack as read, for a rollback; `burst` is rounded as by the kernel.
-    #[must_use]
-    pub fn read(stack: Stack) -> Self {
-        // Rounded up by half a tick: the kernel then stores the same number of ticks.
-        let burst = stack.tbf.map_or(0, |tbf| {
-            let down = tbf::bytes(tbf.buffer_ticks, tbf.rate);
-            (down..down.saturating_add(2))
-                .find(|bytes| tbf::ticks(*bytes, tbf.rate) >= tbf.buffer_ticks)
-                .unwrap_or(down)
-        });
-        Self { stack, burst, bands: None }
-    }
-}
 
 /// The requests for interface `index` that change the stack `from` into that of `to`, at the same place,
 /// in order.

@@ -24,6 +24,7 @@ pub mod scene;
 pub mod site;
 pub mod table;
 mod warp;
+mod xml;
 
 pub use atomic::{PartFile, write_whole};
 pub use error::RasterError;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use groundwave_kernel::batch::Batch;
-use groundwave_kernel::linux_tc::{TC_HEADER_BYTES, read_qdisc};
+use groundwave_kernel::linux_tc::read_qdisc;
+use groundwave_kernel::message::TC_HEADER_BYTES;
 use groundwave_kernel::{Handle, KernelError, Qdisc};
 use groundwave_netlink::attr::{Attrs, words};
 use nix::libc::{

@@ -4,6 +4,8 @@
 //! units are those of the interface: durations in ns, `pct` in [0, 100], correlations and
 //! probabilities in [0, 1]. Reading only checks the shape; [`Impairment::validate`] checks ranges.
 
+mod rules;
+
 use std::num::NonZeroU32;
 
 use garde::Validate;
@@ -16,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{DURATION_NS_MAX, RATE_BPS_MIN};
 use super::distribution::{Distribution, distribution};
 use super::field::{Draw, Kind, impairment_fields, random_shares};
-use super::rules::Rules;
+pub use rules::{IMPAIRED_RULES_MAX, RULES_MAX, Rule, Rules};
 
 impairment_fields! {
     /// The complete shaping state of one direction. The default impairs nothing.

@@ -92,7 +92,7 @@ fn nodes_links_and_rain_have_short_forms() {
         (
             "add = \"d\"\nrole = \"team\"\nlat_deg = 57.7\nlon_deg = 11.915\nheight_agl_m = 4\n\
              radio = \"wifi_5g_mesh\"\nantenna = \"omni_5\"",
-            false,
+            true,
             false,
         ),
         ("rain_rate_mm_h = 100", false, false),

@@ -132,6 +132,23 @@ fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
     }
 }
 
+/// Words of a command, without their quotation marks, as a shell has them.
+fn words_of(call: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut mark) = (String::new(), None);
+    for letter in call.chars() {
+        match mark {
+            Some(own) if own == letter => mark = None,
+            None if letter == '"' || letter == '\'' => mark = Some(letter),
+            None if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
+            _ => word.push(letter),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 /// Parses the calls of the program in a line, and looks for the shipped files it names.
 fn parse(line: &str) {
     for call in line.split(['|', '>']).flat_map(|part| part.split("&&")) {
@@ -139,11 +156,9 @@ fn parse(line: &str) {
         if !calls(call) {
             continue;
         }
-        let words: Vec<&str> = call
-            .split_whitespace()
-            .map(|word| word.trim_matches(['"', '\'']))
-            .skip_while(|word| word.contains('='))
-            .collect();
+        let mut words = words_of(call);
+        let first = words.iter().position(|word| !word.contains('=')).unwrap_or_default();
+        words.drain(..first);
         for word in &words {
             if word.starts_with("examples/") || word.starts_with("scenarios/") {
                 assert!(root().join(word).exists(), "{line}: no {word}");

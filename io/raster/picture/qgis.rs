@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::palette::Palette;
 use super::paper::LAYER_OPACITY;
 use super::style::{ALL_SHOWN, Colours, Style};
-use crate::kmz::escape;
 use crate::scene::Rgba;
+use crate::xml::escape;
 
 /// Colours of a scale without classes.
 const STOPS: usize = 17;

@@ -101,10 +101,11 @@ fn the_system_is_shown() {
     let socket = bench.listen();
     let text = output_of(&socket, &["system"]);
     for line in [
-        "port1      gw-east    0000:03:00.0",
-        "port2      gw-west    virtual",
-        "two-state loss  no",
-        "distributions   uniform, normal, pareto",
+        "port1      gw-east    leaving  0000:03:00.0",
+        "port2      gw-west    leaving  virtual",
+        "two-state loss    no",
+        "distributions     uniform, normal, pareto",
+        "rules             yes",
     ] {
         assert!(text.lines().any(|candidate| candidate == line), "{line}: {text}");
     }

@@ -117,6 +117,7 @@ fn document_without_a_format_is_read_by_its_content_and_named_after_its_file() {
         ("towers.gpx", 2, "towers"),
         ("meshviewer.json", 3, "meshviewer"),
         ("masts.csv", 3, "masts"),
+        ("walk.gpx", 1, "walk"),
     ] {
         let answer = send(&format!("?file_name={file}"), example(file));
         let summary = answer.json();
@@ -130,7 +131,6 @@ fn document_without_a_format_is_read_by_its_content_and_named_after_its_file() {
     assert!(notes.to_string().contains("\\\"ridge\\\" is taken"), "{notes}");
     let long = format!("?file_name={}", "x".repeat(256));
     for (query, body, expected) in [
-        ("?file_name=walk.gpx", example("walk.gpx"), "no node with a position"),
         ("?file_name=notes.pdf", b"a text".to_vec(), "unknown"),
         ("?file_name=trace.down", b"1\n2\n".to_vec(), "no node with a position"),
         (long.as_str(), Vec::new(), "found 256 bytes, allowed up to 255"),

@@ -5,10 +5,10 @@ use groundwave_engine::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::check_table_name;
-use super::field::Kind;
-use super::selector::Selector;
-use super::shape::Impairment;
+use super::Impairment;
+use crate::check::check_table_name;
+use crate::field::Kind;
+use crate::selector::Selector;
 
 /// Maximum number of rules of a direction.
 pub const RULES_MAX: usize = 64;
