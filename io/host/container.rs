@@ -44,8 +44,8 @@ fn container_pid_by(programs: &[&str], name: &str) -> Result<u32, String> {
         }
     }
     if answers.is_empty() {
-        let found = format!("none of the programs {}", programs.join(", "));
-        return invalid(found, "one of them on this machine, or pid:N in place of the container");
+        let absent = format!("none of the programs {}", programs.join(", "));
+        return invalid(absent, "one of them on this machine, or pid:N in place of the container");
     }
     invalid(format!("\"{}\"", answers.join("; ")), "a running container")
 }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_program_that_knows_the_container_gives_its_process() {
+    fn first_program_with_the_container_gives_its_process() {
         let folder = tempfile::tempdir().unwrap();
         let program = |name: &str, script: &str| {
             let file = folder.path().join(name);
@@ -66,8 +66,8 @@ mod tests {
             file.display().to_string()
         };
         let unknown = program("unknown", "echo 'no such object' >&2; exit 1");
-        let asked = "[ \"$*\" = 'inspect --format {{.State.Pid}} web-1' ] && echo 4321";
-        let running = program("running", asked);
+        let inspection = "[ \"$*\" = 'inspect --format {{.State.Pid}} web-1' ] && echo 4321";
+        let running = program("running", inspection);
         let stopped = program("stopped", "echo 0");
         let of = |programs: &[&str], name: &str| container_pid_by(programs, name);
         assert_eq!(of(&["/absent/docker", &unknown, &running], "web-1"), Ok(4321));

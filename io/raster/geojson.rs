@@ -25,11 +25,11 @@ pub struct Levels<'a> {
     pub levels: &'a [f64],
     /// The one of them from which a cell counts as covered: its feature has `covered`: true.
     pub covered: Option<f64>,
-    /// Colours of the levels, for programs that draw GeoJSON as it says (simplestyle 1.1.0).
+    /// Colours of the levels, for programs that draw GeoJSON by its properties (simplestyle 1.1.0).
     pub style: Option<&'a Style>,
 }
 
-/// Opacity of areas in programs that draw GeoJSON as it says: a level lies over those below it.
+/// Opacity of areas in programs that draw GeoJSON by its properties: a level lies over those below it.
 const FILL_OPACITY: f64 = 0.35;
 
 impl Levels<'_> {

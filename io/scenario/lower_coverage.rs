@@ -66,7 +66,7 @@ fn interference(
     for (name, &duty_percent) in &file.sites {
         let at = path.owned_key(name);
         if !sites.contains(name) {
-            let what = format!("{:?} is no site", check::shortened(name));
+            let what = format!("{:?}", check::shortened(name));
             report.at(&at, what, "names of sites of the coverage");
         } else if !(0.0..=100.0).contains(&duty_percent) {
             report.at(&at, duty_percent.to_string(), "0 to 100");

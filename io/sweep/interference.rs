@@ -16,7 +16,7 @@ use super::unit::SiteTile;
 pub enum Air {
     /// SINR of the best site by SINR, dB.
     Sinr,
-    /// Its power over that of the interference, dB.
+    /// Power of that site over that of the interference, dB.
     CarrierToInterference,
     /// Number of the best site by SINR, where its margin suffices.
     Server,

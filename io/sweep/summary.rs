@@ -97,7 +97,7 @@ pub struct Areas {
 pub struct InterferenceSummary {
     /// Area covered at the required margin over noise and interference, km².
     pub covered_km2: f64,
-    /// Its share of the answered area, percent.
+    /// Share of the answered area, percent.
     pub covered_percent: f64,
     /// Share of places in the answered area where a link works, percent: the mean of its probability.
     pub served_percent: f64,

@@ -110,7 +110,7 @@ fn shader(kind: &str, stops: &Stops, style: &Style) -> String {
     )
 }
 
-/// What a style leaves out, as transparent values.
+/// Values that a style leaves out, transparent.
 fn transparency([low, high]: [f64; 2]) -> String {
     let mut entries = String::new();
     let mut clear = |from: f64, to: f64| {

@@ -16,7 +16,7 @@ use crate::radio::prediction::{normal_prob, sigma_of_deciles_db};
 /// 3GPP TR 36.942, 4.5.2.
 pub const SHADOWING_CORRELATION: f64 = 0.5;
 
-/// Largest correlation that the quadrature resolves.
+/// Maximum correlation that the quadrature resolves.
 pub const SHADOWING_CORRELATION_MAX: f64 = 0.9;
 
 /// Gauss-Hermite quadrature of order 7 for a standard normal variable: nodes and weights (Abramowitz and

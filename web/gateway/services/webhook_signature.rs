@@ -30,9 +30,9 @@ mod tests {
     use super::*;
 
     fn signature(key: &str, body: &[u8]) -> String {
-        let [id, sent, signature] =
+        let [id, time, signature] =
             headers(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
-        assert_eq!((id.0.as_str(), sent.1.as_str()), ("webhook-id", "1614265330"));
+        assert_eq!((id.0.as_str(), time.1.as_str()), ("webhook-id", "1614265330"));
         signature.1
     }
 

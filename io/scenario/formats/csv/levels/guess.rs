@@ -157,7 +157,7 @@ fn unit(times: &[&str]) -> (&'static str, Vec<f64>) {
     }
 }
 
-/// Least interval between two times that differ, s, within the range of a step; 1 without two.
+/// Minimum interval between two times that differ, s, within the range of a step; 1 without two.
 fn step_s(times: &[f64]) -> f64 {
     let mut times = times.to_vec();
     times.sort_by(f64::total_cmp);
