@@ -175,7 +175,11 @@ impl<'a> Drawing<'a> {
             };
             if self.wanted.has(own) {
                 let sheet = sheet.clone();
-                jobs.push(Box::new(move || self.map(&sheet())));
+                jobs.push(Box::new(move || {
+                    let sheet = sheet();
+                    self.map(&sheet)?;
+                    self.colours(&sheet)
+                }));
             }
             if self.wanted.has(Product::Outlines) && self.wanted.has(own) && *layer != Layer::Margin
             {
@@ -267,8 +271,11 @@ impl<'a> Drawing<'a> {
     fn map(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
         let file = format!("{}.png", sheet.stem);
         let drawn = self.with_map(sheet, |map| map.draw(MAP_SIDE_PX))?;
-        product(&file, write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world))?;
-        // Of the raster, by its name.
+        product(&file, write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world))
+    }
+
+    /// Writes the colours of a map for QGIS, beside the raster of its layer.
+    fn colours(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
         let (stem, _) = raster_of(sheet.layer);
         let file = format!("{stem}.qml");
         let document = qgis_style(&sheet.style);

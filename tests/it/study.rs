@@ -30,7 +30,7 @@ const SCENARIO: &str = "
     name = 'call'
     source = 'walker'
     target = 'mast'
-    rate_bps = 1000000
+    rate_bps = 1e9
     [study]
     seeds = 3
     vary = { 'node.mast.height_agl_m' = [4, 30] }
@@ -156,7 +156,7 @@ fn log_of_other_commands_is_not_continued() {
     };
     stdout(&args(&["--until", "5"]));
     let before = fs::read(&log).unwrap();
-    fs::write(&path, SCENARIO.replace("rate_bps = 1000000", "rate_bps = 2000000")).unwrap();
+    fs::write(&path, SCENARIO.replace("rate_bps = 1e9", "rate_bps = 2e9")).unwrap();
     let error = refusal(&args(&["--continue"]));
     assert!(error.contains("other commands"), "{error}");
     assert!(fs::read(&log).unwrap() == before);

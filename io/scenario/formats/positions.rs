@@ -57,6 +57,13 @@ fn median(mut all: Vec<f64>) -> f64 {
     }
 }
 
+/// Distance on a cylinder: accurate enough to distinguish a town from a continent.
+fn distance_km(a: [f64; 2], b: [f64; 2]) -> f64 {
+    let narrow = ((a[0] + b[0]) / 2.0).to_radians().cos();
+    let east = (a[1] - b[1] + 540.0).rem_euclid(360.0) - 180.0;
+    DEGREE_KM * (a[0] - b[0]).hypot(east * narrow)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,11 +79,4 @@ mod tests {
         let checked = checked(&raw, |index, what| reasons.push((index, what.to_owned())));
         assert!(checked.iter().all(Option::is_some), "{reasons:?}");
     }
-}
-
-/// Distance on a cylinder: accurate enough to distinguish a town from a continent.
-fn distance_km(a: [f64; 2], b: [f64; 2]) -> f64 {
-    let narrow = ((a[0] + b[0]) / 2.0).to_radians().cos();
-    let east = (a[1] - b[1] + 540.0).rem_euclid(360.0) - 180.0;
-    DEGREE_KM * (a[0] - b[0]).hypot(east * narrow)
 }
