@@ -191,7 +191,8 @@ impl ServerConfig {
             srtm_dir: self.srtm_dir.clone(),
             geoid: self.geoid.clone(),
             land_cover: self.land_cover.clone(),
-            terrain_cache: self.terrain_cache.clone(),
+            // The folder of the first fetch is not there yet.
+            terrain_cache: self.terrain_cache.clone().filter(|folder| folder.is_dir()),
             memory_mb: self.memory_mb,
             ..TerrainOptions::default()
         }
