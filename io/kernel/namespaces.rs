@@ -63,8 +63,8 @@ impl Namespaces {
         if index == 0 {
             return 0;
         }
-        let known = self.indices.iter().position(|other| *other == (space, index));
-        let place = known.unwrap_or_else(|| {
+        let place = self.indices.iter().position(|other| *other == (space, index));
+        let place = place.unwrap_or_else(|| {
             self.indices.push((space, index));
             self.indices.len() - 1
         });

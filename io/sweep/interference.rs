@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use groundwave_model::sweep::Variant;
 use groundwave_model::sweep::interference::{Channel, Demand, Disturbed, Reception, Signal};
 use groundwave_scenario::coverage::Interference;
-use serde::Serialize;
 
 use super::evaluate::setup;
 use super::plan::Plan;
 use super::unit::SiteTile;
+use super::work::SweepError;
 
 /// A layer of the network among co-channel interference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +42,15 @@ struct AirSite {
 }
 
 impl AirPlan {
-    /// The sites of a variant. Those that cannot be evaluated were refused before.
-    #[must_use]
-    pub fn new(plan: &Plan, variant: &Variant, interference: &Interference) -> Self {
+    /// The sites of a variant.
+    ///
+    /// # Errors
+    /// [`SweepError::Product`] for a site that cannot be evaluated.
+    pub fn new(
+        plan: &Plan,
+        variant: &Variant,
+        interference: &Interference,
+    ) -> Result<Self, SweepError> {
         let mut channels: Vec<Channel> = Vec::new();
         let mut sites = Vec::with_capacity(plan.sites.len());
         for site in &plan.sites {
@@ -57,13 +63,14 @@ impl AirPlan {
                 channels.push(own);
                 channels.len() - 1
             });
-            let demand = request
-                .demand()
-                .unwrap_or(Demand { noise_dbm: f64::INFINITY, required_sinr_db: f64::INFINITY });
+            let demand = request.demand().map_err(|bad| SweepError::Product {
+                what: site.name.clone(),
+                cause: bad.to_string(),
+            })?;
             let duty = interference.duty_percent_of(&site.name) / 100.0;
             sites.push(AirSite { channel, duty, demand });
         }
-        Self { channels, sites, correlation: interference.shadowing_correlation }
+        Ok(Self { channels, sites, correlation: interference.shadowing_correlation })
     }
 }
 
@@ -87,7 +94,12 @@ impl<'p> AirFold<'p> {
         let AirPlan { channels, sites, correlation } = self.plan;
         let own = &sites[usize::from(tile.site)];
         for (&channel, cells) in &mut self.receptions {
-            let share = channels[channel].share_of(channels[own.channel]);
+            let is_own = channel == own.channel;
+            let weight = own.duty * channels[channel].share_of(channels[own.channel]);
+            // Most channels do not overlap: their cells need no look.
+            if !is_own && weight <= 0.0 {
+                continue;
+            }
             for (cell, reception) in cells.iter_mut().enumerate() {
                 let Some(margin_db) = tile.answers.margin_db(cell) else { continue };
                 let signal = Signal {
@@ -96,10 +108,10 @@ impl<'p> AirFold<'p> {
                     power_dbm: tile.rx_power_dbm[cell],
                     deciles_dbm: [tile.p10_dbm[cell], tile.p90_dbm[cell]],
                 };
-                if channel == own.channel {
+                if is_own {
                     reception.add(signal, own.duty, *correlation);
                 } else {
-                    reception.disturb(&signal, own.duty * share, *correlation);
+                    reception.disturb(&signal, weight, *correlation);
                 }
             }
         }
@@ -118,8 +130,8 @@ impl<'p> AirFold<'p> {
     }
 }
 
-/// Areas among interference, km2 in summaries, m² while they are summed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+/// Areas among interference, m².
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AirTally {
     /// Covered at the required margin over noise and interference.
     pub covered_m2: f64,

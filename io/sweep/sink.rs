@@ -142,7 +142,8 @@ impl<'a> Sink<'a> {
         let variant = units.first().map_or(0, |unit| unit.variant as usize);
         let air = wanted
             .any(&Product::OF_AIR)
-            .then(|| AirPlan::new(plan, &plan.variants[variant], &wanted.interference));
+            .then(|| AirPlan::new(plan, &plan.variants[variant], &wanted.interference))
+            .transpose()?;
         let beside = wanted.any(&Product::OF_SITES) && plan.sites.len() <= SITES_BESIDE;
         let mut sites = Vec::new();
         for site in 0..if beside { plan.sites.len() } else { 0 } {
