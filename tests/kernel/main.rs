@@ -24,16 +24,16 @@ mod wire;
 use guest::{Boot, Group};
 
 /// Modules of the interfaces and disciplines.
-const NETWORK: [&str; 2] = ["network", "netem"];
+const NETWORK: [&str; 3] = ["network", "netem", "ingress"];
 
 /// The desired state is in force.
 static CONTRACT: Group = Group { module: "contract", load: &NETWORK };
 
 /// Delay, rate, loss and order as packets see them.
-static PACKETS: Group = Group { module: "packets", load: &["network", "netem", "ingress"] };
+static PACKETS: Group = Group { module: "packets", load: &NETWORK };
 
 /// A kernel without netem.
-static BARE: Group = Group { module: "bare", load: &["network"] };
+static BARE: Group = Group { module: "bare", load: &["network", "ingress"] };
 
 /// The program, also under load.
 static DAEMON: Group = Group { module: "daemon", load: &NETWORK };
