@@ -8,6 +8,8 @@ export default defineConfig({
   workers: 1,
   timeout: 240_000,
   expect: { timeout: 40_000 },
+  // A machine that others keep busy may stall for seconds; what is wrong fails twice.
+  retries: 1,
   reporter: 'line',
   use: {
     viewport: { width: 1280, height: 800 },

@@ -106,7 +106,7 @@ test('a browser that lacks what WebKit lacks draws ground and a mesh', async ({ 
   const { id } = await plan(request, ['Ramberget']);
   await open(page, `/#m=11/57.7/11.9&d=${id}`);
   await drawn(page);
-  expect(await page.evaluate(() => window.groundwave.map.relief.squares)).toBeGreaterThan(8);
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.relief.squares)).toBeGreaterThan(8);
   await page.getByRole('button', { name: 'Close the offer of ground' }).click();
   await fill(page, DENSE);
   const all = await spots(page, DENSE);
