@@ -15,6 +15,7 @@ mod lease_service;
 mod lease_store;
 mod leases;
 mod peer;
+pub mod play_lease;
 pub mod player;
 mod ports;
 mod router;

@@ -38,6 +38,13 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
     let now = |bench: &Bench| bench.get(&viewer, PORT1).is(200)["impairment"].clone();
     assert_eq!(now(&bench)["latency"]["duration"], 70_000_000);
     assert_eq!(playing["last"][0]["impairment"], now(&bench));
+    // Under a lease: a gateway that is killed renews it no longer.
+    let leases = || daemon.call("GET", "/v1/leases", &Value::Null).json();
+    let lease = leases()[0].clone();
+    assert_eq!(lease["owner"]["name"], "gateway, admin: storm.toml", "{lease}");
+    assert!(lease["remaining"].as_u64().is_some_and(|ns| ns <= 10_000_000_000), "{lease}");
+    let beneath = daemon.call("GET", "/v1/impairments/port1", &Value::Null).json();
+    assert_eq!(beneath["base"], before);
     // The direction takes no other change, the other one does.
     for (method, body) in [("PUT", &before), ("DELETE", &Value::Null)] {
         assert_eq!(bench.call(&admin, method, PORT1, body).problem(409), "conflict");
@@ -49,6 +56,7 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
     let stopped = bench.call(&admin, "DELETE", PLAYBACK, &Value::Null).is(200);
     assert_eq!((&stopped["state"], &stopped["failure"]), (&json!("stopped"), &Value::Null));
     assert_eq!(now(&bench), before);
+    assert_eq!(leases(), json!([]));
     // To its end, fast; the last state is left.
     let fast = json!({ "timeline": text, "seek_s": 0.0, "speed": 1000.0, "leave": true });
     bench.call(&admin, "POST", PLAYBACK, &fast).is(201);

@@ -7,6 +7,7 @@ use groundwave_http::Failure;
 use groundwave_http::Problem;
 use groundwave_http::client::Client as Http;
 use groundwave_impair::{Direction, Impairment, LinkStats};
+use groundwave_impaird::play_lease::LeaseClient;
 use groundwave_impaird::wire::{
     AppliedState, LeaseRecord, LinkSample, NewLease, RenewedLease, SystemRecord,
 };
@@ -31,11 +32,6 @@ impl Client {
         Ok(Self { http, socket: socket.to_owned() })
     }
 
-    /// A second connection to the same daemon.
-    pub async fn reconnect(&self) -> Result<Self, Failure> {
-        Self::connect(&self.socket).await
-    }
-
     pub async fn system(&mut self) -> Result<SystemRecord, Failure> {
         self.ask(Method::GET, "/v1/system", None).await
     }
@@ -57,26 +53,6 @@ impl Client {
 
     pub async fn leases(&mut self) -> Result<Vec<LeaseRecord>, Failure> {
         self.ask(Method::GET, "/v1/leases", None).await
-    }
-
-    pub async fn begin_lease(&mut self, new: &NewLease) -> Result<LeaseRecord, Failure> {
-        let body = serde_json::to_value(new).map_err(Failure::machine)?;
-        self.ask(Method::POST, "/v1/leases", Some(&body)).await
-    }
-
-    /// Renews a lease; `None` if it has ended.
-    pub async fn renew_lease(
-        &mut self,
-        id: u64,
-        renewed: &RenewedLease,
-    ) -> Result<Option<LeaseRecord>, Failure> {
-        let body = serde_json::to_value(renewed).map_err(Failure::machine)?;
-        self.ask_lease(Method::PUT, id, Some(&body)).await
-    }
-
-    /// Ends a lease; `None` if it has ended already.
-    pub async fn cancel_lease(&mut self, id: u64) -> Result<Option<LeaseRecord>, Failure> {
-        self.ask_lease(Method::DELETE, id, None).await
     }
 
     async fn ask_lease(
@@ -121,6 +97,40 @@ impl Client {
     ) -> Result<T, Failure> {
         let (status, bytes) = self.send(method, path, body).await?;
         read(path, status, &bytes)
+    }
+}
+
+impl LeaseClient for Client {
+    type Error = Failure;
+
+    async fn begin_lease(&mut self, new: &NewLease) -> Result<LeaseRecord, Failure> {
+        let body = serde_json::to_value(new).map_err(Failure::machine)?;
+        self.ask(Method::POST, "/v1/leases", Some(&body)).await
+    }
+
+    async fn renew_lease(
+        &mut self,
+        id: u64,
+        renewed: &RenewedLease,
+    ) -> Result<Option<LeaseRecord>, Failure> {
+        let body = serde_json::to_value(renewed).map_err(Failure::machine)?;
+        self.ask_lease(Method::PUT, id, Some(&body)).await
+    }
+
+    async fn cancel_lease(&mut self, id: u64) -> Result<Option<LeaseRecord>, Failure> {
+        self.ask_lease(Method::DELETE, id, None).await
+    }
+
+    async fn replace_beneath(
+        &mut self,
+        direction: Direction,
+        impairment: &Impairment,
+    ) -> Result<(), Failure> {
+        self.replace(direction, impairment).await.map(drop)
+    }
+
+    async fn reconnect(&self) -> Result<Self, Failure> {
+        Self::connect(&self.socket).await
     }
 }
 

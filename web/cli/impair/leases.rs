@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::{Direction, Impairment, ImpairmentField};
+use groundwave_impaird::play_lease::LeaseClient;
 use groundwave_impaird::wire::{LeaseRecord, NewLease};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::leases::Owner;

@@ -4,7 +4,6 @@ mod client;
 mod leases;
 mod options;
 mod play;
-mod play_lease;
 mod presets;
 mod rules;
 mod set;

@@ -6,6 +6,7 @@ use clap::Args;
 use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::Impairment;
+use groundwave_impaird::play_lease::{LeaseClient, PlayLease};
 use groundwave_impaird::player::{Due, Playback, Played, play};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
@@ -19,7 +20,6 @@ use serde_json::json;
 use super::Side;
 use super::client::Client;
 use super::options::ImpairmentOptions;
-use super::play_lease::PlayLease;
 use crate::cli::output::{self, Output};
 
 /// Play a timeline of impairments
@@ -167,14 +167,14 @@ impl Play {
         for step in &mut line.steps {
             system.fit_derived_burst(step.direction, &mut step.impairment);
         }
-        let lease = PlayLease::new(client);
+        let lease = PlayLease::new(client, None);
         let playing = play(&line, playback, async |due: Due<'_>| {
             lease.set(due.direction, due.impairment).await?;
             show(due, output)
         });
         let outcome = tokio::select! {
             outcome = playing => outcome.map(Some),
-            () = lease.keep(&mut renewing) => unreachable!("it is renewed without an end"),
+            never = lease.keep(&mut renewing) => match never {},
             () = stopped => Ok(None),
         };
         // On a separate connection: a request may be in progress on the others.

@@ -144,8 +144,9 @@ pub async fn playback_show(_: Viewer, State(playback): State<Arc<Playback>>) -> 
 
 /// Play a timeline of impairments
 ///
-/// It goes on without the client. The previous state is restored at the end, when it is stopped, and
-/// when the gateway stops. Directions that are played take no other changes.
+/// It goes on without the client. The previous state is restored at the end, when it is stopped, when the
+/// gateway stops, and ten seconds after the gateway was killed: it plays under a lease of the daemon.
+/// Directions that are played take no other changes.
 #[utoipa::path(post, path = "/v1/impairment/playback", tag = "impairment",
     responses(
         (status = 201, description = "Playing; the first states are in force"),

@@ -33,6 +33,7 @@ pub mod outbound;
 pub mod passwords;
 pub mod peripherals;
 pub mod playback;
+mod player_connection;
 pub mod probes;
 pub mod replies;
 pub mod secrets;

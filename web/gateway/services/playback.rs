@@ -2,17 +2,15 @@
 //! client that started it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
 use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_http::Problem;
-use groundwave_http::client::Client;
 use groundwave_http::time::rfc3339;
 use groundwave_impair::{Direction, Impairment};
+use groundwave_impaird::play_lease::{LeaseClient, PlayLease};
 use groundwave_impaird::player;
 use groundwave_impaird::player::{Due, play};
-use groundwave_impaird::wire::AppliedState;
 use groundwave_io_impair::timeline::Timeline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,9 +18,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::local_service::ImpairmentDaemon;
+use super::player_connection::PlayerConnection;
 
-/// Time limit of a request to the daemon.
-const REQUEST_LIMIT: Duration = Duration::from_secs(15);
+/// Maximum length of the name of a lease's holder, characters.
+const OWNER_CHARS_MAX: usize = 64;
 
 /// State of the playback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -177,12 +176,8 @@ impl Playback {
         if self.current().is_some_and(|session| session.is_playing()) {
             return Err(conflict("conflict: a playback is running; stop it first"));
         }
-        let mut client = self.daemon.connect().await?;
-        let mut before = Vec::new();
-        for direction in request.line.directions() {
-            let state = call_daemon(&mut client, Method::GET, direction, None).await?;
-            before.push((direction, state.impairment));
-        }
+        let connection = PlayerConnection::open(Arc::clone(&self.daemon)).await?;
+        let renewing = connection.reconnect().await?;
         let (progress, mut receiver) = watch::channel(Progress {
             state: PlaybackState::Playing,
             applied_total: 0,
@@ -199,10 +194,9 @@ impl Playback {
         });
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&session));
         let first = session.first_states();
-        let daemon = Arc::clone(&self.daemon);
         // On a thread of its own: the compiler does not see that the future may change threads.
         let (played, runtime) = (Arc::clone(&session), tokio::runtime::Handle::current());
-        tokio::task::spawn_blocking(move || runtime.block_on(played.run(daemon, client, before)));
+        tokio::task::spawn_blocking(move || runtime.block_on(played.run(connection, renewing)));
         // The sender lives as long as the session.
         let _ = receiver
             .wait_for(|progress| {
@@ -246,35 +240,34 @@ impl Session {
             .count() as u64
     }
 
-    async fn run(
-        self: Arc<Self>,
-        daemon: Arc<ImpairmentDaemon>,
-        mut client: Client,
-        before: Vec<(Direction, Impairment)>,
-    ) {
-        let Request { line, playback, leave, .. } = &self.request;
+    /// Plays under a lease, so that nothing is left of it soon after the gateway is killed.
+    async fn run(self: Arc<Self>, connection: PlayerConnection, mut renewing: PlayerConnection) {
+        let Request { line, playback, leave, name, account } = &self.request;
+        let owner = format!("gateway, {account}: {name}");
+        let owner = owner.chars().take(OWNER_CHARS_MAX).collect();
+        let lease = PlayLease::new(connection, Some(owner));
         let playing = play(line, *playback, async |due: Due<'_>| {
-            let impairment = Some(due.impairment);
-            call_daemon(&mut client, Method::PUT, due.direction, impairment).await?;
+            lease.set(due.direction, due.impairment).await.map_err(|problem| {
+                let detail = format!("{}: {}", due.direction, problem.detail);
+                Problem { detail, ..problem }
+            })?;
             self.applied(due);
             Ok::<_, Problem>(())
         });
         let outcome = tokio::select! {
             outcome = playing => Some(outcome.map(|_| ())),
+            never = lease.keep(&mut renewing) => match never {},
             () = self.stop.cancelled() => None,
         };
         let ended_ns = monotonic_ns();
-        let restored = match leave {
-            true => Ok(()),
-            // On another connection: a request may be in progress on the first.
-            false => restore(&daemon, before).await,
-        };
+        // On another connection: a request may be in progress on the others.
+        let restored = async { lease.end(&mut renewing.reconnect().await?, *leave).await }.await;
         let (state, failed) = match outcome {
             Some(Ok(())) => (PlaybackState::Ended, None),
             Some(Err(problem)) => (PlaybackState::Failed, Some(problem)),
             None => (PlaybackState::Stopped, None),
         };
-        let failure = failed.or_else(|| restored.err());
+        let failure = failed.or_else(|| restored.err().map(unrestored));
         if let Some(problem) = &failure {
             tracing::warn!("playback of {}: {}", self.request.name, problem.detail);
         }
@@ -336,55 +329,8 @@ fn conflict(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::CONFLICT, detail)
 }
 
-/// Restores the states of directions; what fails does not keep the others from it.
-async fn restore(
-    daemon: &ImpairmentDaemon,
-    before: Vec<(Direction, Impairment)>,
-) -> Result<(), Problem> {
-    let mut outcome = Ok(());
-    for (direction, impairment) in before {
-        let restored = async {
-            let mut client = daemon.connect().await?;
-            match impairment.is_empty() {
-                true => call_daemon(&mut client, Method::DELETE, direction, None).await,
-                false => call_daemon(&mut client, Method::PUT, direction, Some(&impairment)).await,
-            }
-        };
-        if let Err(problem) = restored.await {
-            let detail = format!("{direction} is not restored: {}", problem.detail);
-            outcome = Err(Problem { detail, ..problem });
-        }
-    }
-    outcome
-}
-
-/// Sends a request about a direction to the daemon.
-async fn call_daemon(
-    client: &mut Client,
-    method: Method,
-    direction: Direction,
-    body: Option<&Impairment>,
-) -> Result<AppliedState, Problem> {
-    let broken = |what: &dyn std::fmt::Display| {
-        let detail = format!("the answer of the impairment daemon broke off: {what}");
-        Problem::new(StatusCode::BAD_GATEWAY, detail)
-    };
-    let body = body
-        .map(serde_json::to_value)
-        .transpose()
-        .map_err(|err| Problem::internal(err.to_string()))?;
-    let path = format!("/v1/impairments/{direction}");
-    let response = client.ask(method, &path, body.as_ref());
-    let answer = tokio::time::timeout(REQUEST_LIMIT, response).await;
-    let answer = answer.map_err(|_| {
-        let detail = "the impairment daemon did not answer in time";
-        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
-    })?;
-    let (status, bytes) = answer.map_err(|err| broken(&err))?;
-    if status.is_success() {
-        return serde_json::from_slice(&bytes).map_err(|err| broken(&err));
-    }
-    let problem: Result<Problem, _> = serde_json::from_slice(&bytes);
-    let detail = problem.map_or_else(|_| status.to_string(), |problem| problem.detail);
-    Err(Problem::new(status, format!("{direction}: {detail}")))
+/// The failure to end a lease: the daemon ends it by itself.
+fn unrestored(problem: Problem) -> Problem {
+    let detail = format!("the previous state returns in a few seconds: {}", problem.detail);
+    Problem { detail, ..problem }
 }

@@ -1,24 +1,71 @@
-//! Lease of a player.
+//! Lease of a player: what it plays ends by itself soon after the player does, however it ends.
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::time::Duration;
 
-use groundwave_http::Failure;
 use groundwave_impair::{Direction, Impairment};
-use groundwave_impaird::wire::{LeaseChange, LeaseChanges, NewLease, RenewedLease};
 use tokio::sync::Mutex;
 
-use super::client::Client;
+use crate::wire::{LeaseChange, LeaseChanges, LeaseRecord, NewLease, RenewedLease};
 
 /// Time that a state outlasts its player.
 const LEASE: Duration = Duration::from_secs(10);
 /// Time between two renewals.
 const RENEWAL: Duration = Duration::from_secs(3);
 
+/// Requests of a player to the daemon, over a connection of its own.
+#[expect(async_fn_in_trait, reason = "players run on one thread each")]
+pub trait LeaseClient: Sized {
+    /// Refusals of the daemon and failures of the connection.
+    type Error;
+
+    /// Begins a lease.
+    ///
+    /// # Errors
+    /// Those of the daemon.
+    async fn begin_lease(&mut self, new: &NewLease) -> Result<LeaseRecord, Self::Error>;
+
+    /// Renews a lease; `None` if it has ended.
+    ///
+    /// # Errors
+    /// Those of the daemon.
+    async fn renew_lease(
+        &mut self,
+        id: u64,
+        renewed: &RenewedLease,
+    ) -> Result<Option<LeaseRecord>, Self::Error>;
+
+    /// Ends a lease; `None` if it has ended already.
+    ///
+    /// # Errors
+    /// Those of the daemon.
+    async fn cancel_lease(&mut self, id: u64) -> Result<Option<LeaseRecord>, Self::Error>;
+
+    /// Replaces the state of a direction, beneath its leases.
+    ///
+    /// # Errors
+    /// Those of the daemon.
+    async fn replace_beneath(
+        &mut self,
+        direction: Direction,
+        impairment: &Impairment,
+    ) -> Result<(), Self::Error>;
+
+    /// Another connection to the same daemon.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    async fn reconnect(&self) -> Result<Self, Self::Error>;
+}
+
 /// Lease that is renewed while a timeline plays.
-pub struct PlayLease {
+#[derive(Debug)]
+pub struct PlayLease<C> {
+    /// Name of the holder; without one it is the process.
+    owner: Option<String>,
     /// For the states; also the order of requests, so that no renewal follows the end.
-    client: Mutex<Client>,
+    client: Mutex<C>,
     id: Cell<Option<u64>>,
     /// The last states.
     states: Mutex<LeaseChanges>,
@@ -28,17 +75,17 @@ fn lease_ns() -> u64 {
     u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX)
 }
 
-impl PlayLease {
+impl<C: LeaseClient> PlayLease<C> {
     /// A lease that begins with the first state.
-    pub fn new(client: Client) -> Self {
-        Self { client: Mutex::new(client), id: Cell::new(None), states: Mutex::default() }
+    pub fn new(client: C, owner: Option<String>) -> Self {
+        Self { owner, client: Mutex::new(client), id: Cell::new(None), states: Mutex::default() }
     }
 
     /// Sets the state of a direction.
     ///
     /// # Errors
     /// Those of the daemon.
-    pub async fn set(&self, direction: Direction, impairment: &Impairment) -> Result<(), Failure> {
+    pub async fn set(&self, direction: Direction, impairment: &Impairment) -> Result<(), C::Error> {
         let mut client = self.client.lock().await;
         let change = LeaseChange { impairment: impairment.clone(), fields: None };
         let mut changes = LeaseChanges::default();
@@ -52,14 +99,18 @@ impl PlayLease {
             }
         }
         // The first one, or one that others have ended, as `impair clear` does.
-        let new = NewLease { duration_ns: lease_ns(), owner: None, changes: states.clone() };
+        let new = NewLease {
+            duration_ns: lease_ns(),
+            owner: self.owner.clone(),
+            changes: states.clone(),
+        };
         let lease = client.begin_lease(&new).await?;
         self.id.set(Some(lease.id));
         Ok(())
     }
 
     /// Renews the lease, without an end.
-    pub async fn keep(&self, client: &mut Client) {
+    pub async fn keep(&self, client: &mut C) -> Infallible {
         loop {
             tokio::time::sleep(RENEWAL).await;
             let Some(id) = self.id.get() else { continue };
@@ -78,7 +129,7 @@ impl PlayLease {
     ///
     /// # Errors
     /// Those of the daemon.
-    pub async fn end(&self, client: &mut Client, leave: bool) -> Result<(), Failure> {
+    pub async fn end(&self, client: &mut C, leave: bool) -> Result<(), C::Error> {
         let Some(id) = self.id.get() else {
             return Ok(());
         };
@@ -86,7 +137,7 @@ impl PlayLease {
             let states = self.states.lock().await;
             for direction in Direction::ALL {
                 if let Some(change) = states.get(direction) {
-                    client.replace(direction, &change.impairment).await?;
+                    client.replace_beneath(direction, &change.impairment).await?;
                 }
             }
         }
