@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum DomainError {
     /// Not within a closed interval; `NaN` is within none.
-    #[error("{quantity} {value} is not within {low} to {high}")]
+    #[error("invalid {quantity}: found {value}, allowed {low} to {high}")]
     Range {
         /// Name of the input, with its unit.
         quantity: &'static str,
@@ -16,7 +16,7 @@ pub enum DomainError {
         high: f64,
     },
     /// Zero, negative, infinite or `NaN` where a positive finite number is needed.
-    #[error("{quantity} {value} is not a positive finite number")]
+    #[error("invalid {quantity}: found {value}, allowed a positive finite number")]
     NotPositive {
         /// Name of the input, with its unit.
         quantity: &'static str,
@@ -61,7 +61,7 @@ mod tests {
         assert!(positive("x", 0.0).is_err());
         assert_eq!(
             within("distance_km", 3.0, 1.0, 2.0).unwrap_err().to_string(),
-            "distance_km 3 is not within 1 to 2"
+            "invalid distance_km: found 3, allowed 1 to 2"
         );
     }
 }

@@ -2,6 +2,7 @@
 //! mean annual global reference atmosphere (ITU-R P.835-6).
 
 mod oxygen;
+pub(crate) mod reference;
 mod water_vapour;
 
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ impl Gamma {
 }
 
 /// Partial pressure of water vapour, hPa: `e = ρ T / 216.7` (P.676-13 eq. 4).
-fn vapour_pressure_hpa(temperature_k: f64, density_g_m3: f64) -> f64 {
+pub(crate) fn vapour_pressure_hpa(temperature_k: f64, density_g_m3: f64) -> f64 {
     density_g_m3 * temperature_k / 216.7
 }
 
@@ -77,10 +78,8 @@ impl Atmosphere {
     /// [`DomainError`] outside that range.
     pub fn mean_annual_global(height_msl_m: f64) -> Result<Self, DomainError> {
         let height_km = within("height_msl_m", height_msl_m, -500.0, 11_000.0)? * 1e-3;
-        let geopotential_km = 6356.766 * height_km / (6356.766 + height_km);
-        let temperature_k = 288.15 - 6.5 * geopotential_km;
-        let total_hpa = 1013.25 * libm::pow(288.15 / temperature_k, -34.1632 / 6.5);
-        let density_g_m3 = 7.5 * libm::exp(-height_km / 2.0);
+        let [temperature_k, total_hpa] = reference::temperature_and_pressure(height_km);
+        let density_g_m3 = reference::vapour_density_g_m3(height_km, temperature_k, total_hpa);
         Ok(Self::from_total_pressure(total_hpa, temperature_k, density_g_m3))
     }
 

@@ -7,6 +7,7 @@
 //! | [`itm`] | Irregular Terrain Model, point to point and area | NTIA TR 82-100 |
 //! | [`bullington`] | delta-Bullington diffraction | ITU-R P.526 |
 //! | [`p1812`] | paths with clutter for shares of time and places, 30 MHz to 6 GHz | ITU-R P.1812 |
+//! | [`p528`] | paths to aircraft over the smooth Earth, 100 MHz to 30 GHz | ITU-R P.528 |
 //! | [`hata`] | towns, suburbs and open country, 150 MHz to 3.7 GHz | Hata 1980, COST 231, NTIA TR 15-517 |
 //! | [`spherical_earth`] | diffraction over the smooth Earth | ITU-R P.526 |
 //! | [`gases`] | oxygen and water vapour | ITU-R P.676 |
@@ -35,6 +36,7 @@ pub mod noise;
 pub mod numeric;
 pub mod outage;
 pub mod p1812;
+pub mod p528;
 pub mod polarization;
 pub mod profile;
 pub mod quantile;
