@@ -53,6 +53,9 @@ pub(super) fn path_loss(
     let [clutter_tx_db, clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
     let [median_tx_db, median_rx_db] =
         link.median_clutter_db(distance_km, view.is_fine_surface).unwrap_or([0.0; 2]);
+    let air = link.gas();
+    let uniform_db = [air.oxygen_db_km, air.water_vapour_db_km].map(|db_km| db_km * slant_m * 1e-3);
+    let [gas_oxygen_db, gas_water_vapour_db] = terrain.gases_db.unwrap_or(uniform_db);
     let mut losses = Losses {
         free_space_loss_db: free_space_loss_db(slant_m, link.frequency_mhz),
         reference_attenuation_db: terrain.reference_attenuation_db,
@@ -61,8 +64,8 @@ pub(super) fn path_loss(
             .reference_attenuation_db
             .filter(|_| mode == PropagationMode::Troposcatter),
         diffraction_loss_db: terrain.diffraction_loss_db,
-        gas_oxygen_db: link.gas.oxygen_db_km * slant_m * 1e-3,
-        gas_water_vapour_db: link.gas.water_vapour_db_km * slant_m * 1e-3,
+        gas_oxygen_db,
+        gas_water_vapour_db,
         rain_loss_db: link.rain_loss_db(slant_m * 1e-3),
         rain_rate_mm_h: link.env.rain_rate_mm_h,
         clutter_tx_db,
@@ -133,13 +136,12 @@ fn or_fallback(
     let warning = match result {
         Ok(attenuation) if share == 1.0 => return (link.env.model, attenuation),
         Ok(attenuation) => {
-            let fallback = link.fallback.attenuation(&view.path()).unwrap_or_default();
+            let fallback = link.fallback(&view.path());
             return (link.env.model, attenuation.blended(share, &fallback));
         }
         Err(warning) => warning,
     };
-    let fallback = link.fallback.attenuation(&view.path());
-    let mut attenuation = fallback.unwrap_or_default();
+    let mut attenuation = link.fallback(&view.path());
     attenuation.warnings.insert(warning);
     (FALLBACK_MODEL, attenuation)
 }

@@ -9,6 +9,7 @@ use groundwave_propagation::free_space::wavelength_m;
 use groundwave_propagation::gases::{Atmosphere, Gamma};
 use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
 use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::profile::PathProfile;
 use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 use groundwave_values::bounds::BadValue;
 
@@ -17,7 +18,7 @@ use super::clutter::EndClutter;
 use super::environment::{Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
-use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
+use super::path_loss::{Attenuation, Direction, FALLBACK_MODEL, PreparedModel, Validity};
 use super::prediction::{Distribution, Entry, Exposure};
 use super::station::{Radio, Station, Waveform};
 use super::surroundings::Surroundings;
@@ -79,7 +80,10 @@ pub struct Prepared<'a> {
     /// Walls at transmitter and receiver, dB.
     pub(super) building_db: [f64; 2],
     pub(super) entry: Entry,
-    pub(super) gas: Gamma,
+    /// Uniform air at the ends.
+    air: Gamma,
+    /// `true` if the model has the absorption of air, so that none is added.
+    is_air_in_model: bool,
     /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
     pub(super) rain: Option<RainCoefficients>,
     /// The model of the environment, or the warning that explains why it is not valid for
@@ -89,7 +93,7 @@ pub struct Prepared<'a> {
     /// True for ends whose clutter the model computes along the path, so that none is added there.
     pub(super) is_on_path: [bool; 2],
     /// [`FALLBACK_MODEL`].
-    pub(super) fallback: Arc<dyn PreparedModel>,
+    fallback: Arc<dyn PreparedModel>,
     pub(super) man_made: Option<ManMadeNoise>,
     pub(super) thermal_floor_dbm: f64,
     pub(super) noise_floor_dbm: f64,
@@ -207,7 +211,8 @@ impl<'a> Prepared<'a> {
             clutter,
             building_db,
             entry,
-            gas,
+            air: gas,
+            is_air_in_model: model.includes_gases() && prepared.is_ok(),
             rain: rain(frequency_mhz, polarization),
             model: prepared,
             is_on_path,
@@ -269,6 +274,26 @@ impl<'a> Prepared<'a> {
     pub(super) fn pattern_loss_db_max(&self) -> [f64; 2] {
         let [tx, rx] = &self.clutter;
         [rx.pattern_loss_db_max(), tx.pattern_loss_db_max()]
+    }
+
+    /// Absorption of air that is added to the attenuation of the model or of [`Self::fallback`], dB/km.
+    pub(super) const fn gas(&self) -> Gamma {
+        if self.is_air_in_model {
+            Gamma { oxygen_db_km: 0.0, water_vapour_db_km: 0.0 }
+        } else {
+            self.air
+        }
+    }
+
+    /// Attenuation by [`FALLBACK_MODEL`], with that of air where [`Self::gas`] has none.
+    pub(super) fn fallback(&self, profile: &PathProfile<'_>) -> Attenuation {
+        let mut attenuation = self.fallback.attenuation(profile).unwrap_or_default();
+        if self.is_air_in_model {
+            let km = profile.distance_m() * 1e-3;
+            let gases_db = [self.air.oxygen_db_km, self.air.water_vapour_db_km].map(|db| db * km);
+            attenuation.gases_db = Some(gases_db);
+        }
+        attenuation
     }
 
     /// Shortest path over which the share of the model of the environment is 1, m.

@@ -170,7 +170,7 @@ impl<'a> PreparedTransmitter<'a> {
         Some(MarginTerms {
             base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
             wavenumber: 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S,
-            gas_db_m: (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3,
+            gas_db_m: link.gas().total_db_km() * 1e-3,
             lobes: [lobe(&tx.antenna, tx_db_max), lobe(&rx.antenna, rx_db_max)],
             antenna_agl_m: [tx.height_agl_m, rx.height_agl_m],
             undulation_m: self.undulation_m,
@@ -180,7 +180,7 @@ impl<'a> PreparedTransmitter<'a> {
 
     /// Attenuation of one path by the fallback model.
     pub fn fallback(&self, profile: &PathProfile<'_>) -> Attenuation {
-        self.link.fallback.attenuation(profile).unwrap_or_default()
+        self.link.fallback(profile)
     }
 
     /// Received power over noise and interference, dB.
@@ -388,7 +388,7 @@ impl Kernel for Work<'_> {
         }
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
-        let gas_db_m = (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3;
+        let gas_db_m = link.gas().total_db_km() * 1e-3;
         let field_db = field_term_db(link.frequency_mhz);
         let fixed_db = transmitter.vegetation_db + link.env.other_loss_db;
         // 4 π / λ.

@@ -94,11 +94,15 @@ pub enum Warning {
     /// Extended Hata: the higher antenna below 30 m or above 200 m, or the lower below 1 m or above 10 m; its
     /// height is taken at the limit.
     HataAntennaHeight,
+    /// ITU-R P.528: terrain stands above the smooth Earth's horizon of an end, which the model leaves out: the
+    /// loss may be greater.
+    #[serde(rename = "p528_terrain_obstructs")]
+    P528TerrainObstructs,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -134,6 +138,7 @@ impl Warning {
         Self::FineSurface,
         Self::BuildingExtrapolated,
         Self::HataAntennaHeight,
+        Self::P528TerrainObstructs,
     ];
 }
 

@@ -70,6 +70,10 @@ impl PathLossModel for DeltaBullington {
         false
     }
 
+    fn includes_gases(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: DiffractionSettings = direction.settings();
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;

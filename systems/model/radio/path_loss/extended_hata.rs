@@ -77,6 +77,10 @@ impl PathLossModel for ExtendedHata {
         true
     }
 
+    fn includes_gases(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
         let is_mobile = [tx_agl_m <= rx_agl_m, rx_agl_m <= tx_agl_m];

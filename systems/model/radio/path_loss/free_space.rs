@@ -50,6 +50,10 @@ impl PathLossModel for FreeSpace {
         false
     }
 
+    fn includes_gases(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }

@@ -112,6 +112,10 @@ impl PathLossModel for IrregularTerrain {
         false
     }
 
+    fn includes_gases(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: ItmSettings = direction.settings();
         let model = Prepared::new(&settings.medium(direction), direction.antenna_agl_m)
@@ -212,6 +216,7 @@ fn attenuation(outcome: &Outcome) -> Result<Attenuation, Warning> {
         reference_attenuation_db: Some(outcome.a_ref_db),
         variability_db: Some(outcome.attenuation_db.max(0.0) - outcome.a_ref_db),
         diffraction_loss_db: None,
+        gases_db: None,
         median_db: Some(outcome.median_db.max(0.0)),
         sigma_db: outcome.sigma_db,
         mode: Some(match outcome.mode {

@@ -24,6 +24,7 @@
 //!     fn uses_terrain(&self) -> bool { false }
 //!     fn uses_clutter(&self) -> bool { false }
 //!     fn includes_surroundings(&self) -> bool { false }
+//!     fn includes_gases(&self) -> bool { false }
 //!     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
 //!         Err(Warning::ModelOutOfRange)
 //!     }
@@ -37,6 +38,7 @@ mod extended_hata;
 mod free_space;
 mod itm;
 mod p1812;
+mod p528;
 mod registry;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -92,6 +94,10 @@ pub trait PathLossModel: Sync {
     /// True if the attenuation includes the buildings and trees around both ends
     /// ([`Direction::surroundings`]), described or not: no other loss of clutter is added.
     fn includes_surroundings(&self) -> bool;
+
+    /// True if the model has the absorption of air along its rays ([`Attenuation::gases_db`]): that of uniform
+    /// air is not added.
+    fn includes_gases(&self) -> bool;
 
     /// Prepares one direction of a pair of stations for many paths.
     ///
@@ -225,8 +231,10 @@ pub struct Attenuation {
     pub variability_db: Option<f64>,
     /// Diffraction loss, dB.
     pub diffraction_loss_db: Option<f64>,
-    /// Attenuation at the median of time and locations, dB, 0 or more; absent where the model has one
-    /// value for all.
+    /// Absorption of oxygen and water vapour along the rays, dB, of a model that has it.
+    pub gases_db: Option<[f64; 2]>,
+    /// Attenuation at the median of time and locations with all terms, dB, 0 or more; absent where the model
+    /// has one value for all.
     pub median_db: Option<f64>,
     /// Standard deviation of the model in time and over locations, dB; 0 where it has none.
     pub sigma_db: f64,
@@ -245,6 +253,7 @@ impl Attenuation {
         self.reference_attenuation_db.unwrap_or(0.0)
             + self.variability_db.unwrap_or(0.0)
             + self.diffraction_loss_db.unwrap_or(0.0)
+            + self.gases_db.map_or(0.0, |[oxygen_db, vapour_db]| oxygen_db + vapour_db)
     }
 
     /// A share of this attenuation and the rest of another, term by term, so that the terms add up.
@@ -264,6 +273,13 @@ impl Attenuation {
             ),
             variability_db: term(self.variability_db, other.variability_db),
             diffraction_loss_db: term(self.diffraction_loss_db, other.diffraction_loss_db),
+            gases_db: match (self.gases_db, other.gases_db) {
+                (None, None) => None,
+                (own, other) => Some([0, 1].map(|gas| {
+                    let of = |gases_db: Option<[f64; 2]>| gases_db.map_or(0.0, |db| db[gas]);
+                    share * of(own) + rest * of(other)
+                })),
+            },
             median_db: Some(share * self.median_total_db() + rest * other.median_total_db()),
             sigma_db: share * self.sigma_db + rest * other.sigma_db,
             mode: self.mode,

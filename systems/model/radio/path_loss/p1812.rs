@@ -86,6 +86,10 @@ impl PathLossModel for PointToArea {
         false
     }
 
+    fn includes_gases(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: P1812Settings = direction.settings();
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;

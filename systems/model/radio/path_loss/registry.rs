@@ -13,6 +13,7 @@ use super::delta_bullington::DeltaBullington;
 use super::extended_hata::ExtendedHata;
 use super::free_space::FreeSpace;
 use super::itm::IrregularTerrain;
+use super::p528::Aeronautical;
 use super::p1812::PointToArea;
 
 /// Makes the enumeration of models, [`Model::ALL`] and [`Model::get`] from one line a model.
@@ -52,6 +53,7 @@ path_loss_models! {
     FreeSpace => FreeSpace,
     P1812 => PointToArea,
     ExtendedHata => ExtendedHata,
+    P528 => Aeronautical,
     #[cfg(test)] LinearSlope => super::tests::LinearSlope,
     #[cfg(test)] ClutterSum => super::tests::ClutterSum,
 }

@@ -60,6 +60,10 @@ impl PathLossModel for LinearSlope {
         false
     }
 
+    fn includes_gases(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
@@ -126,6 +130,10 @@ impl PathLossModel for ClutterSum {
     }
 
     fn includes_surroundings(&self) -> bool {
+        false
+    }
+
+    fn includes_gases(&self) -> bool {
         false
     }
 
