@@ -231,7 +231,7 @@ impl RuleFilter {
             let (Some(ports), Some(keys)) = (ports, keys) else {
                 continue;
             };
-            let (first, last) = ports.ends();
+            let (first, last) = (ports.first(), ports.last());
             if first == last {
                 put(&mut out, keys[place].0, &first.to_be_bytes());
             } else {

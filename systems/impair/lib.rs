@@ -26,7 +26,7 @@ mod tests;
 mod warn;
 
 use groundwave_engine::{Builder, Phase};
-pub use groundwave_values::Cidr;
+pub use groundwave_values::{Cidr, PortRange};
 
 pub use capability::{Capabilities, Extensions, Missing};
 pub use check::{DURATION_NS_MAX, RATE_BPS_MIN, TABLE_NAME_CHARS_MAX, check_table_name};
@@ -38,7 +38,7 @@ pub use diverge::{Fact, compare, equal};
 pub use field::{Draw, Kind};
 pub use observed::{Applied, DivergenceItem, DivergenceKind, Failure, FailureKind, Value, Warning};
 pub use ports::{Desired, Impairments, Observed, Port, PortView, Ports, ShapePort};
-pub use selector::{IpProtocol, PortRange, Selector};
+pub use selector::{IpProtocol, Selector};
 pub use shape::*;
 pub use snapshot::Snapshot;
 pub use stats::{LinkStats, RuleStats};

@@ -1,11 +1,12 @@
 //! Selection of packets by their headers, and its notation: `proto udp dport 5000-5100 dst 10.1.0.0/16`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use garde::Validate;
 use groundwave_engine::Refusal;
-use groundwave_values::Cidr;
+use groundwave_values::{Cidr, PortRange};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -29,11 +30,13 @@ pub struct Selector {
     #[garde(skip)]
     pub destination: Option<Cidr>,
     /// Source ports, of tcp, udp and sctp. Fragments of datagrams have no ports.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "ports_text")]
+    #[schemars(with = "Option<SelectedPorts>")]
     #[garde(skip)]
     pub source_ports: Option<PortRange>,
     /// Destination ports, of tcp, udp and sctp. Fragments of datagrams have no ports.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "ports_text")]
+    #[schemars(with = "Option<SelectedPorts>")]
     #[garde(skip)]
     pub destination_ports: Option<PortRange>,
     /// Differentiated services code point, 0 to 63 (RFC 2474).
@@ -106,83 +109,67 @@ fn decimal<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok().filter(|_| is_canonical)
 }
 
-/// Range of ports, with both ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortRange {
-    /// First port, 1 or more.
-    first: u16,
-    /// Last port.
-    last: u16,
-}
-
-impl PortRange {
-    /// The ports from `first` to `last`; `None` for an empty range and for port 0.
-    #[must_use]
-    pub fn new(first: u16, last: u16) -> Option<Self> {
-        (1..=last).contains(&first).then_some(Self { first, last })
-    }
-
-    /// First and last port.
-    #[must_use]
-    pub const fn ends(self) -> (u16, u16) {
-        (self.first, self.last)
+impl Serialize for IpProtocol {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
-impl fmt::Display for PortRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.first)?;
-        if self.last == self.first { Ok(()) } else { write!(f, "-{}", self.last) }
+impl<'de> Deserialize<'de> for IpProtocol {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
-impl FromStr for PortRange {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let ends = decimal(first).zip(decimal(last));
-        ends.and_then(|(first, last)| Self::new(first, last)).ok_or_else(|| {
-            format!(
-                "invalid ports: found {text:?}, allowed 1 to 65535, one or a range like 5000-5100"
-            )
+impl JsonSchema for IpProtocol {
+    fn schema_name() -> Cow<'static, str> {
+        "IpProtocol".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "Protocol above IP: tcp, udp, sctp, icmp, icmpv6, igmp, gre, esp, ospf or a number, \
+                            0 to 255",
+            "pattern": "^(tcp|udp|sctp|icmp|icmpv6|igmp|gre|esp|ospf|1?[0-9]?[0-9]|2[0-4][0-9]|25[0-5])$",
         })
     }
 }
 
-/// Serialisation of a type as its text.
-macro_rules! as_text {
-    ($($type:ident as $name:literal: $pattern:literal, $description:literal;)+) => {$(
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
+/// Ports of a selector, which are a text on the wire, also a single one.
+mod ports_text {
+    use super::*;
 
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-            }
-        }
+    pub fn serialize<S: Serializer>(
+        ports: &Option<PortRange>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        ports.map(|ports| ports.to_string()).serialize(serializer)
+    }
 
-        impl JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $name.into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "type": "string", "description": $description, "pattern": $pattern,
-                })
-            }
-        }
-    )+};
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<PortRange>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse()).transpose().map_err(de::Error::custom)
+    }
 }
 
-as_text! {
-    IpProtocol as "IpProtocol": "^(tcp|udp|sctp|icmp|icmpv6|igmp|gre|esp|ospf|1?[0-9]?[0-9]|2[0-4][0-9]|25[0-5])$",
-        "Protocol above IP: tcp, udp, sctp, icmp, icmpv6, igmp, gre, esp, ospf or a number, 0 to 255";
-    PortRange as "SelectedPorts": "^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?$",
-        "Port, 1 to 65535, or range of ports like 5000-5100";
+/// Schema of [`ports_text`].
+enum SelectedPorts {}
+
+impl JsonSchema for SelectedPorts {
+    fn schema_name() -> Cow<'static, str> {
+        "SelectedPorts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "Port, 1 to 65535, or range of ports like 5000-5100",
+            "pattern": PortRange::PATTERN,
+        })
+    }
 }
 
 /// Words of the notation with examples, in the order of printing.

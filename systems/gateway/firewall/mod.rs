@@ -15,7 +15,8 @@ mod zone;
 use groundwave_engine::{Builder, ComponentDocument, Phase};
 
 pub use commands::{ApplyRuleset, ConfirmRuleset, ObserveRuleset, RevertRuleset};
-pub use rule::{Chain, FirewallRule, PortRange, Protocol};
+pub use groundwave_values::PortRange;
+pub use rule::{Chain, FirewallRule, Protocol};
 pub use state::{Firewall, FirewallId, FirewallKind, Observed, Pending, Ruleset};
 pub use zone::{Verdict, Zone};
 

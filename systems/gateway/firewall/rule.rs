@@ -1,13 +1,11 @@
 //! Rules: verdicts on packets between zones.
 
-use std::fmt;
-
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Kind, Refusal};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use groundwave_values::PortRange;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::zone::{Verdict, Zone};
 use crate::canonical::Cidr;
@@ -61,109 +59,6 @@ impl Protocol {
     #[must_use]
     pub const fn has_ports(self) -> bool {
         matches!(self, Self::Tcp | Self::Udp | Self::Sctp)
-    }
-}
-
-/// Ports from the first to the last, written as a number or as `8000-8080`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortRange {
-    first: u16,
-    last: u16,
-}
-
-impl PortRange {
-    /// Ports from `first` to `last`; `None` unless they are in order and above 0.
-    #[must_use]
-    pub fn new(first: u16, last: u16) -> Option<Self> {
-        (first > 0 && first <= last).then_some(Self { first, last })
-    }
-
-    /// First port.
-    #[must_use]
-    pub const fn first(&self) -> u16 {
-        self.first
-    }
-
-    /// Last port.
-    #[must_use]
-    pub const fn last(&self) -> u16 {
-        self.last
-    }
-}
-
-impl Serialize for PortRange {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.first == self.last {
-            true => serializer.serialize_u16(self.first),
-            false => serializer.collect_str(&format_args!("{}-{}", self.first, self.last)),
-        }
-    }
-}
-
-/// Reader of both ways to write a range.
-struct AnyPorts;
-
-impl AnyPorts {
-    fn of<E: de::Error>(first: u64, last: u64) -> Result<PortRange, E> {
-        let narrow = u16::try_from(first).ok().zip(u16::try_from(last).ok());
-        let range = narrow.and_then(|(first, last)| PortRange::new(first, last));
-        range.ok_or_else(|| {
-            E::custom(format!(
-                "invalid ports: found {first} to {last}, allowed 1 to 65535 in order"
-            ))
-        })
-    }
-}
-
-impl Visitor<'_> for AnyPorts {
-    type Value = PortRange;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a port, or a range like \"8000-8080\"")
-    }
-
-    fn visit_u64<E: de::Error>(self, port: u64) -> Result<PortRange, E> {
-        Self::of(port, port)
-    }
-
-    fn visit_i64<E: de::Error>(self, port: i64) -> Result<PortRange, E> {
-        let port = u64::try_from(port).unwrap_or(0);
-        Self::of(port, port)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<PortRange, E> {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let number = |text: &str| {
-            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            digits.then(|| text.parse::<u64>().ok()).flatten()
-        };
-        match number(first).zip(number(last)) {
-            Some((first, last)) => Self::of(first, last),
-            None => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for PortRange {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyPorts)
-    }
-}
-
-impl JsonSchema for PortRange {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PortRange".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A port, or the first and last of a range",
-            "oneOf": [
-                { "type": "integer", "minimum": 1, "maximum": 65_535 },
-                { "type": "string", "pattern": "^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?$" },
-            ],
-            "examples": [443, "8000-8080"],
-        })
     }
 }
 
