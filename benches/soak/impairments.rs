@@ -46,12 +46,12 @@ impl Impairments {
             let never = std::future::pending::<()>();
             drop(engine.tend(MachineClock::start(), never).await);
         });
-        let interfaces = INTERFACES.map(str::to_owned);
+        let interfaces = INTERFACES.map(str::to_owned).to_vec();
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         runtime.spawn(driver.run());
         let ports = Ports {
-            names: INTERFACES.map(|name| name.parse().unwrap()),
-            addresses: INTERFACES.map(str::to_owned),
+            names: INTERFACES.map(|name| name.parse().unwrap()).to_vec(),
+            addresses: INTERFACES.map(str::to_owned).to_vec(),
             capabilities: access.capabilities().clone(),
         };
         let baseline = Baseline {

@@ -21,7 +21,7 @@ pub const BASELINE_PATH: &str = "/var/lib/impair/baseline.json";
 /// Default folder of the operator's distribution tables.
 pub const TABLES_PATH: &str = "/var/lib/impair/dist";
 
-/// Interfaces of two directions that are accepted.
+/// Interfaces of several directions that are accepted.
 const INTERFACE_EACH: &str = "an interface of its own for each direction";
 
 /// Configuration of the daemon.
@@ -37,8 +37,8 @@ pub struct Config {
     pub tables: PathBuf,
     /// Folder of the command log; `None` keeps none.
     pub log: Option<PathBuf>,
-    /// The port of each direction, in the order of [`Direction::ALL`].
-    pub ports: [PortName; 2],
+    /// The port of each direction, in their order: two, up to [`Direction::COUNT_MAX`].
+    pub ports: Vec<PortName>,
     /// Impairments beyond those of the interface.
     pub extensions: Extensions,
     /// Replacement of the root disciplines of other programs.
@@ -142,20 +142,25 @@ fn mode(text: Option<&str>, document: &mut TomlDocument<'_>) -> u32 {
     })
 }
 
-/// The ports of both directions, checked as those of a configuration file.
+/// The ports of directions in their order, checked as those of a configuration file.
 ///
 /// # Errors
 /// The value found and the values allowed.
-pub fn check_ports(names: [&String; 2]) -> Result<[PortName; 2], String> {
-    let [first, second] = names.map(|name| name.parse());
-    let (first, second): (PortName, PortName) = (first?, second?);
-    if first == second {
-        return Err(format!("found {first} for both directions, allowed {INTERFACE_EACH}"));
+pub fn check_ports(names: &[String]) -> Result<Vec<PortName>, String> {
+    let mut ports: Vec<PortName> = Vec::with_capacity(names.len());
+    for name in names {
+        let port = name.parse()?;
+        if let Some(earlier) = ports.iter().position(|other| *other == port) {
+            let directions: Vec<_> = Direction::first(ports.len() + 1).collect();
+            let (one, other) = (directions[earlier], directions[ports.len()]);
+            return Err(format!("found {port} for {one} and {other}, allowed {INTERFACE_EACH}"));
+        }
+        ports.push(port);
     }
-    Ok([first, second])
+    Ok(ports)
 }
 
-fn port_names(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [PortName; 2] {
+fn port_names(ports: &[PortFile], document: &mut TomlDocument<'_>) -> Vec<PortName> {
     for (index, port) in ports.iter().enumerate() {
         let name = &port.interface;
         if name.parse::<PortName>().is_err() {
@@ -176,17 +181,21 @@ fn port_names(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [PortName;
             document.invalid(&key, what, INTERFACE_EACH);
         }
     }
-    Direction::ALL.map(|direction| {
+    let last = ports.iter().map(|port| port.direction.index() + 1).max().unwrap_or_default();
+    let count = last.max(Direction::BOTH.len());
+    let names = Direction::first(count).map(|direction| {
         let port = ports.iter().find(|port| port.direction == direction);
         if port.is_none() {
             let what = format!("no interface for {direction}");
-            let allowed = "[[ports]] with direction and interface, for port1 and for port2";
+            let allowed = "[[ports]] with direction and interface, for port1 and for port2, and for \
+                           further ports without a gap";
             document.invalid("ports", what, allowed);
         }
         // What is invalid is noted above.
         let name = port.and_then(|port| port.interface.parse().ok());
         name.unwrap_or(PortName { namespace: None, incoming: false, interface: String::new() })
-    })
+    });
+    names.collect()
 }
 
 #[cfg(test)]
@@ -196,10 +205,26 @@ mod tests {
     const PORTS: &str = "[[ports]]\ndirection = \"port1\"\ninterface = \"eth0\"\n\
                          [[ports]]\ndirection = \"port2\"\ninterface = \"eth1\"\n";
 
+    fn texts(ports: &[PortName]) -> Vec<String> {
+        ports.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn interfaces_of_a_command_line_are_checked() {
+        let of = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            check_ports(&names).map(|ports| texts(&ports))
+        };
+        assert_eq!(of(&["a", "b", "incoming:a"]).unwrap(), ["a", "b", "incoming:a"]);
+        let error = of(&["a", "b", "a"]).unwrap_err();
+        assert_eq!(error, format!("found a for port1 and port3, allowed {INTERFACE_EACH}"));
+        assert!(of(&["a", "b", "a b"]).is_err());
+    }
+
     #[test]
     fn ports_are_enough_and_everything_can_be_said() {
         let small = parse(PORTS, "impaird.toml").unwrap();
-        assert_eq!(small.ports.map(|port| port.to_string()), ["eth0", "eth1"]);
+        assert_eq!(texts(&small.ports), ["eth0", "eth1"]);
         assert_eq!(small.socket, Path::new(SOCKET_PATH));
         assert_eq!((small.access.mode, small.access.group), (0o660, None));
         assert_eq!(small.tables, Path::new("/var/lib/impair/dist"));
@@ -211,7 +236,18 @@ mod tests {
         let all = parse(&format!("{head}{PORTS}"), "impaird.toml").unwrap();
         let incoming = PORTS.replace("eth1", "incoming:eth0");
         let incoming = parse(&incoming, "impaird.toml").unwrap().ports;
-        assert_eq!(incoming.map(|port| port.to_string()), ["eth0", "incoming:eth0"]);
+        assert_eq!(texts(&incoming), ["eth0", "incoming:eth0"]);
+        // In any order, without a gap.
+        let further = |number: u32| {
+            format!("[[ports]]\ndirection = \"port{number}\"\ninterface = \"veth{number}\"\n")
+        };
+        let four = format!("{}{PORTS}{}", further(4), further(3));
+        let four = parse(&four, "impaird.toml").unwrap().ports;
+        assert_eq!(texts(&four), ["eth0", "eth1", "veth3", "veth4"]);
+        let gap = parse(&format!("{PORTS}{}", further(4)), "impaird.toml").unwrap_err().to_string();
+        assert!(gap.contains("ports: no interface for port3"), "{gap}");
+        let all: String = (3..=32).map(further).collect();
+        assert_eq!(parse(&format!("{PORTS}{all}"), "impaird.toml").unwrap().ports.len(), 32);
         assert_eq!(all.access.mode, 0o600);
         assert_eq!(all.access.group.as_deref(), Some("netdev"));
         assert!(all.extensions.gilbert_elliott && all.extensions.paretonormal);
@@ -229,7 +265,8 @@ mod tests {
             (format!("extensions = [\"ge\"]\n{PORTS}"), "gilbert-elliott, paretonormal"),
             (String::new(), "ports: no interface for port1"),
             (PORTS.replace("port2", "port1"), "ports[1].direction: duplicate direction port1"),
-            (PORTS.replace("port2", "port3"), "unknown value \"port3\""),
+            (PORTS.replace("port2", "port3"), "ports: no interface for port2"),
+            (PORTS.replace("port2", "port33"), "allowed port1 to port32"),
             (PORTS.replace("eth1", "eth0"), "eth0 serves two directions"),
             (
                 PORTS.replace("eth1", "../eth1"),

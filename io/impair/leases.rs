@@ -5,9 +5,6 @@
 //! base. Times are those of the wall clock: a lease ends at its time whatever restarts meanwhile.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use groundwave_impair::{Direction, Impairment, ImpairmentField};
 use schemars::JsonSchema;
@@ -204,49 +201,6 @@ impl Leases {
         let due = self.leases.iter().filter(|lease| lease.ends_wall_ns <= wall_ns);
         due.map(|lease| lease.id).collect()
     }
-}
-
-/// File of the leases of a daemon, beside its socket: leases last as long as what the kernel has.
-#[must_use]
-pub fn file_beside(socket: &Path) -> PathBuf {
-    let mut name = socket.as_os_str().to_owned();
-    name.push(".leases");
-    name.into()
-}
-
-/// Reads the leases of a daemon that ran before; none without a file.
-///
-/// # Errors
-/// When the file cannot be read or is damaged.
-pub fn load(path: &Path) -> io::Result<Leases> {
-    match std::fs::read(path) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(Leases::default()),
-        Err(err) => Err(err),
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other),
-    }
-}
-
-/// Writes the leases, so that the file is the earlier one or this one.
-///
-/// # Errors
-/// Those of the file system.
-pub fn store(path: &Path, leases: &Leases) -> io::Result<()> {
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(".new");
-    let fresh = PathBuf::from(fresh);
-    let bytes = serde_json::to_vec(leases).map_err(io::Error::other)?;
-    let write = || {
-        let mut file = File::create(&fresh)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&fresh, path)
-    };
-    let written = write();
-    if written.is_err() {
-        // The error to report is the first one.
-        let _ = std::fs::remove_file(&fresh);
-    }
-    written
 }
 
 #[cfg(test)]

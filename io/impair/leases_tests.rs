@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::impairment_spec::ImpairmentSpec;
+use crate::state_file;
 
-const PORT: Direction = Direction::Port1;
+const PORT: Direction = Direction::PORT1;
 
 fn spec(delay: &str, loss: &str) -> Impairment {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -77,14 +78,15 @@ fn a_direction_that_was_left_alone_is_left_alone_again() {
 #[test]
 fn leases_are_read_back_and_a_damaged_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let path = file_beside(&folder.path().join("impair.sock"));
-    assert_eq!(load(&path).unwrap(), Leases::default());
+    let path = state_file::beside(&folder.path().join("impair.sock"), "leases");
+    let load = || state_file::load::<Leases>(&path);
+    assert_eq!(load().unwrap(), Leases::default());
     let mut leases = Leases::default();
     leases.set_base(PORT, None);
-    leases.set_base(Direction::Port2, Some(spec("10ms", "")));
+    leases.set_base(Direction::PORT2, Some(spec("10ms", "")));
     begin(&mut leases, 5, "20ms", "");
-    store(&path, &leases).unwrap();
-    assert_eq!(load(&path).unwrap(), leases);
+    state_file::store(&path, &leases).unwrap();
+    assert_eq!(load().unwrap(), leases);
     std::fs::write(&path, b"{").unwrap();
-    assert!(load(&path).is_err());
+    assert!(load().is_err());
 }

@@ -12,6 +12,7 @@ pub mod port_name;
 pub mod presets;
 pub mod quantity;
 pub mod rate_table;
+pub mod state_file;
 pub mod timeline;
 mod timeline_csv;
 pub mod timeline_file;

@@ -4,6 +4,8 @@
 //! each by its content. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
+use std::collections::BTreeSet;
+
 use groundwave_impair::{Direction, Impairment, Rate};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
@@ -31,7 +33,7 @@ pub struct Step {
     pub impairment: Impairment,
 }
 
-/// Impairments of both directions over time.
+/// Impairments of directions over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
     /// One line about it; may be empty.
@@ -216,11 +218,11 @@ pub(super) fn directions_of(
 ) -> Result<Vec<Direction>, String> {
     match name {
         None | Some("") => Ok(options.directions.clone()),
-        Some("both") => Ok(Direction::ALL.to_vec()),
+        Some("both") => Ok(Direction::BOTH.to_vec()),
         Some(name) => name
             .parse()
             .map(|direction| vec![direction])
-            .map_err(|_| format!("found {name:?}, allowed port1, port2, both")),
+            .map_err(|_| format!("found {name:?}, allowed both, port1 to {}", Direction::LAST)),
     }
 }
 
@@ -245,8 +247,8 @@ pub fn resolve(
     Ok(impairment)
 }
 
-/// The spec of a preset for a direction: port1 carries what goes down, port2 what goes up, unless
-/// the name ends in `:down` or `:up`.
+/// The spec of a preset for a direction: ports with odd numbers carry what goes down, the others what
+/// goes up, unless the name ends in `:down` or `:up`.
 ///
 /// # Errors
 /// When there is no such preset.
@@ -254,8 +256,10 @@ pub fn preset_spec(name: &str, direction: Direction) -> Result<ImpairmentSpec, S
     let (id, side) = name.split_once(':').unwrap_or((name, ""));
     let preset = presets::find(id)?;
     match (side, direction) {
-        ("down", _) | ("", Direction::Port1) => Ok(preset.down.spec()),
-        ("up", _) | ("", Direction::Port2) => Ok(preset.up.spec()),
+        ("down", _) => Ok(preset.down.spec()),
+        ("up", _) => Ok(preset.up.spec()),
+        ("", _) if direction.index().is_multiple_of(2) => Ok(preset.down.spec()),
+        ("", _) => Ok(preset.up.spec()),
         _ => Err(format!("found {name:?}, allowed {id}:down, {id}:up")),
     }
 }
@@ -311,11 +315,8 @@ impl Timeline {
     /// The directions it changes.
     #[must_use]
     pub fn directions(&self) -> Vec<Direction> {
-        let changes = |direction: &Direction| {
-            let mut steps = self.steps.iter();
-            steps.any(|step| step.direction == *direction)
-        };
-        Direction::ALL.into_iter().filter(changes).collect()
+        let directions = self.steps.iter().map(|step| step.direction);
+        directions.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 

@@ -2,7 +2,7 @@ use super::*;
 
 fn options() -> TimelineOptions {
     TimelineOptions {
-        directions: vec![Direction::Port1],
+        directions: vec![Direction::PORT1],
         window_ns: 100_000_000,
         speed: 1.0,
         base: ImpairmentSpec::default(),
@@ -37,19 +37,19 @@ fn a_ride_is_read_in_order() {
     assert_eq!(
         order,
         [
-            (0, Direction::Port1),
-            (0, Direction::Port2),
-            (30_000_000_000, Direction::Port1),
-            (60_000_000_000, Direction::Port1),
+            (0, Direction::PORT1),
+            (0, Direction::PORT2),
+            (30_000_000_000, Direction::PORT1),
+            (60_000_000_000, Direction::PORT1),
         ]
     );
-    let at = |ns| ride.state(Direction::Port1, ns).unwrap().rate.unwrap().bps;
+    let at = |ns| ride.state(Direction::PORT1, ns).unwrap().rate.unwrap().bps;
     assert_eq!((at(0), at(29_999_999_999), at(30_000_000_000)), (12_000_000, 12_000_000, 512_000));
     // ImpairmentSpec over a preset replace what it says, and keep the rest.
     assert_eq!(at(u64::MAX), 2_000_000);
-    let last = ride.state(Direction::Port1, u64::MAX).unwrap();
+    let last = ride.state(Direction::PORT1, u64::MAX).unwrap();
     assert!(last.latency.is_some() && last.loss.is_none());
-    assert_eq!(ride.directions(), Direction::ALL);
+    assert_eq!(ride.directions(), Direction::BOTH);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn tables_say_the_same_as_files() {
 #[test]
 fn traces_become_rates_beside_what_they_do_not_say() {
     let options = TimelineOptions {
-        directions: vec![Direction::Port2],
+        directions: vec![Direction::PORT2],
         window_ns: 100_000_000,
         speed: 1.0,
         base: ImpairmentSpec { delay: Some("20ms".to_owned()), ..ImpairmentSpec::default() },
@@ -86,7 +86,7 @@ fn traces_become_rates_beside_what_they_do_not_say() {
     assert_eq!(steps, [(0, bps[0]), (100, bps[1]), (300, bps[2])]);
     assert_eq!(trace.length_ns, 400_000_000);
     assert!(trace.steps.iter().all(|step| step.impairment.latency.is_some()));
-    assert_eq!(trace.directions(), [Direction::Port2]);
+    assert_eq!(trace.directions(), [Direction::PORT2]);
 }
 
 #[test]

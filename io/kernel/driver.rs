@@ -16,7 +16,7 @@ use super::{Kernel, KernelError, Reading, Shaper};
 /// Shortest interval between two readings of the kernel's notifications: a program that changes without
 /// pause must not hold requests.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_millis(250);
-/// Interval at which both ports are read while the kernel's notifications cannot be received.
+/// Interval at which all ports are read while the kernel's notifications cannot be received.
 const READ_INTERVAL: Duration = Duration::from_secs(1);
 /// Most pending calls; a kernel answers one in well under 1 ms.
 const CALLS_MAX: usize = 64;
@@ -29,13 +29,13 @@ enum DriverCall {
 /// Applies impairments in order and reports the outcome.
 pub struct Driver<K: Kernel, S: Snapshot> {
     shaper: Shaper<K>,
-    interfaces: [String; 2],
+    interfaces: Vec<String>,
     world: Handle<S>,
     effects: Effects<ShapePort>,
     calls: mpsc::Receiver<DriverCall>,
-    generations: [u64; 2],
+    generations: Vec<u64>,
     /// The last reading of each port.
-    seen: [Option<Applied>; 2],
+    seen: Vec<Option<Applied>>,
     /// Time from which notifications are read.
     notified_from: Instant,
     /// Notifications cannot be received.
@@ -47,7 +47,6 @@ pub struct Driver<K: Kernel, S: Snapshot> {
 pub struct DriverHandle {
     calls: mpsc::Sender<DriverCall>,
     capabilities: Arc<Capabilities>,
-    interfaces: Arc<[String; 2]>,
 }
 
 impl DriverHandle {
@@ -55,12 +54,6 @@ impl DriverHandle {
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
-    }
-
-    /// Interface of a direction.
-    #[must_use]
-    pub fn interface(&self, direction: Direction) -> &str {
-        &self.interfaces[direction as usize]
     }
 
     /// Reads a port again; on return the world's view shows the result.
@@ -94,37 +87,34 @@ impl DriverHandle {
 }
 
 impl<K: Kernel, S: Snapshot> Driver<K, S> {
-    /// A driver of `interfaces`, in the order of [`Direction::ALL`], and its handle.
+    /// A driver of `interfaces`, in the order of directions, and its handle.
     #[must_use]
     pub fn new(
         shaper: Shaper<K>,
-        interfaces: [String; 2],
+        interfaces: Vec<String>,
         world: Handle<S>,
         effects: Effects<ShapePort>,
     ) -> (Self, DriverHandle) {
         let (sender, calls) = mpsc::channel(CALLS_MAX);
-        let access = DriverHandle {
-            calls: sender,
-            capabilities: Arc::new(shaper.capabilities().clone()),
-            interfaces: Arc::new(interfaces.clone()),
-        };
+        let access =
+            DriverHandle { calls: sender, capabilities: Arc::new(shaper.capabilities().clone()) };
         let driver = Self {
             shaper,
+            generations: vec![0; interfaces.len()],
+            seen: vec![None; interfaces.len()],
             interfaces,
             world,
             effects,
             calls,
-            generations: [0; 2],
-            seen: [None, None],
             notified_from: Instant::now(),
             unnotified: false,
         };
         (driver, access)
     }
 
-    /// Reads both ports once, then runs until the world and all handles are gone.
+    /// Reads all ports once, then runs until the world and all handles are gone.
     pub async fn run(mut self) {
-        for direction in Direction::ALL {
+        for direction in Direction::first(self.interfaces.len()) {
             if let Err(failure) = self.read(direction).await {
                 tracing::warn!(%direction, failure = failure.message, "a port cannot be read");
             }
@@ -147,7 +137,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         }
     }
 
-    /// Reads the ports that other programs changed, and reports them; both ports if notifications
+    /// Reads the ports that other programs changed, and reports them; all ports if notifications
     /// cannot be received.
     async fn read_changed(&mut self, notified: Result<(), KernelError>) {
         let changed = notified.and_then(|()| self.shaper.changed());
@@ -160,18 +150,18 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             && !self.unnotified
         {
             let interval_s = interval.as_secs();
-            tracing::error!(%err, interval_s, "no notifications of changes: both ports are read at intervals");
+            tracing::error!(%err, interval_s, "no notifications of changes: all ports are read at intervals");
         }
         self.unnotified = changed.is_err();
-        for direction in Direction::ALL {
-            let interface = &self.interfaces[direction as usize];
+        for direction in Direction::first(self.interfaces.len()) {
+            let interface = &self.interfaces[direction.index()];
             if changed.as_ref().is_ok_and(|changed| !changed.contains(interface)) {
                 continue;
             }
-            let known = self.seen[direction as usize].is_some();
+            let known = self.seen[direction.index()].is_some();
             if let Err(failure) = self.refresh(direction).await {
                 if known {
-                    let interface = &self.interfaces[direction as usize];
+                    let interface = &self.interfaces[direction.index()];
                     let why = failure.message;
                     tracing::warn!(target: "audit", %direction, interface, why, "changed by another program");
                 }
@@ -187,21 +177,38 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                 let _ = reply.send(self.refresh(direction).await);
             }
             DriverCall::Stats(direction, reply) => {
-                let interface = &self.interfaces[direction as usize];
-                let stats = self.shaper.stats(interface).await;
-                let stamped = stats.map(|stats| LinkStats {
-                    captured_at_ns: monotonic_ns(),
-                    captured_at_wall_ns: wall_ns(),
-                    ..stats
-                });
-                let _ = reply.send(stamped.map_err(|err| err.failure()));
+                let _ = reply.send(self.stats(direction).await);
             }
+        }
+    }
+
+    async fn stats(&mut self, direction: Direction) -> Result<LinkStats, Failure> {
+        self.check(direction)?;
+        let stats = self.shaper.stats(&self.interfaces[direction.index()]).await;
+        let stats = stats.map_err(|err| err.failure())?;
+        Ok(LinkStats { captured_at_ns: monotonic_ns(), captured_at_wall_ns: wall_ns(), ..stats })
+    }
+
+    fn check(&self, direction: Direction) -> Result<(), Failure> {
+        match direction.index() < self.interfaces.len() {
+            true => Ok(()),
+            false => Err(Failure {
+                kind: FailureKind::Unsupported,
+                message: format!(
+                    "invalid direction: found {direction}, allowed port1 to port{}",
+                    self.interfaces.len()
+                ),
+            }),
         }
     }
 
     async fn shape(&mut self, effect: ShapePort) {
         let ShapePort { direction, generation, impairment } = effect;
-        let interface = &self.interfaces[direction as usize];
+        if let Err(failure) = self.check(direction) {
+            tracing::warn!(%direction, failure = failure.message, "no such port");
+            return;
+        }
+        let interface = &self.interfaces[direction.index()];
         let outcome = match &impairment {
             Some(impairment) => self.shaper.apply(interface, impairment).await,
             None => self.shaper.clear(interface).await,
@@ -214,23 +221,24 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                 (left.ok().map(stamp), Some(err.failure()))
             }
         };
-        self.generations[direction as usize] = generation;
+        self.generations[direction.index()] = generation;
         self.report(direction, applied, failure).await;
     }
 
     /// Reads a port, and tells a difference from the reading before: a request may come before the
     /// notification of another program's change.
     async fn refresh(&mut self, direction: Direction) -> Result<(), Failure> {
-        let before = self.seen[direction as usize].clone();
+        self.check(direction)?;
+        let before = self.seen[direction.index()].clone();
         self.read(direction).await?;
-        let now = self.seen[direction as usize].as_ref();
-        let interface = &self.interfaces[direction as usize];
+        let now = self.seen[direction.index()].as_ref();
+        let interface = &self.interfaces[direction.index()];
         tell(direction, interface, before.as_ref(), now);
         Ok(())
     }
 
     async fn read(&mut self, direction: Direction) -> Result<(), Failure> {
-        let interface = &self.interfaces[direction as usize];
+        let interface = &self.interfaces[direction.index()];
         let reading =
             self.shaper.read(interface).await.map_err(|err: KernelError| err.failure())?;
         self.report(direction, Some(stamp(reading)), None).await;
@@ -243,10 +251,10 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         applied: Option<Applied>,
         failure: Option<Failure>,
     ) {
-        self.seen[direction as usize].clone_from(&applied);
+        self.seen[direction.index()].clone_from(&applied);
         let report = ObserveImpairment {
             direction,
-            generation: self.generations[direction as usize],
+            generation: self.generations[direction.index()],
             applied,
             failure,
         };

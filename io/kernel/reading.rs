@@ -1,8 +1,8 @@
 //! State of an interface as an impairment, with divergence and warnings.
 
 use groundwave_impair::{
-    DivergenceItem, DivergenceKind, Extensions, Impairment, Surroundings, Value, Warning, compare,
-    warnings,
+    DivergenceItem, DivergenceKind, Extensions, Impairment, Rules, Surroundings, Value, Warning,
+    compare, warnings,
 };
 
 use super::bands::requested_rules;
@@ -26,17 +26,20 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The state `current`, compared with the last requested specification and disciplines.
+    /// The state `current`, compared with the last requested specification and disciplines. Without a
+    /// request, rules have the names that equal ones had in `earlier` requests.
     pub(super) fn of(
         current: &InterfaceQdiscs,
         requested: Option<(&Impairment, &Target)>,
+        earlier: &[Rules],
         extensions: Extensions,
     ) -> Self {
+        let earlier = if requested.is_none() { earlier } else { &[] };
         let main = requested.map(|(spec, target)| (spec, &target.stack));
         let requested_rules =
             requested.and_then(|(spec, target)| Some((requested_rules(spec)?, target)));
         let rest = impairment_from_stack(&current.stack, main);
-        let impairment = with_rules(rest, rules_in_force(current, requested_rules));
+        let impairment = with_rules(rest, rules_in_force(current, requested_rules, earlier));
         let mut divergence = Vec::new();
         if let Some((_, plan)) = main {
             divergence =

@@ -24,9 +24,14 @@ fn is_band(number: u16) -> bool {
 }
 
 /// The rules that the filters and bands of an interface make up; `None` without bands. Names, which a
-/// kernel does not have, are those of the requested rules with the same filters.
+/// kernel does not have, are those of the requested rules with the same filters, or else of `earlier` ones:
+/// the first that has all filters in force, otherwise the first.
 #[must_use]
-pub fn rules_in_force(current: &InterfaceQdiscs, requested: RequestedRules<'_>) -> Option<Rules> {
+pub fn rules_in_force(
+    current: &InterfaceQdiscs,
+    requested: RequestedRules<'_>,
+    earlier: &[Rules],
+) -> Option<Rules> {
     let bands = current.bands.as_ref()?;
     let mut by_number: BTreeMap<u16, Vec<RuleFilter>> = BTreeMap::new();
     for filter in bands.filters.iter().filter_map(RuleFilter::read) {
@@ -35,11 +40,21 @@ pub fn rules_in_force(current: &InterfaceQdiscs, requested: RequestedRules<'_>) 
         }
     }
     let expected = requested.map(|(rules, _)| filters_of(rules)).unwrap_or_default();
+    let in_force: Vec<_> = by_number.values().flatten().collect();
+    let has_all = |rules: &&Rules| filters_of(rules).iter().collect::<Vec<_>>() == in_force;
+    let named = earlier.iter().find(has_all).or(earlier.first());
+    let named_filters = named.map(filters_of).unwrap_or_default();
+    let earlier_rule = |number: u16, filters: &[RuleFilter]| {
+        let own: Vec<_> = named_filters.iter().filter(|filter| filter.rule == number).collect();
+        let same = filters.iter().collect::<Vec<_>>() == own;
+        named.and_then(|rules| rules.0.get(usize::from(number) - 1)).filter(|_| same)
+    };
     let rules = by_number.into_iter().map(|(number, filters)| {
         let own: Vec<_> = expected.iter().filter(|filter| filter.rule == number).collect();
         let same = filters.iter().collect::<Vec<_>>() == own;
         let requested_rule =
             requested.and_then(|(rules, _)| rules.0.get(usize::from(number) - 1)).filter(|_| same);
+        let named_rule = requested_rule.or_else(|| earlier_rule(number, &filters));
         let band = filters[0].class.minor();
         let exclude = band == EXCLUDED;
         let target = requested_rule.and_then(|rule| {
@@ -49,8 +64,8 @@ pub fn rules_in_force(current: &InterfaceQdiscs, requested: RequestedRules<'_>) 
         let nothing = PlacedQdiscs::default();
         let placed = bands.bands.get(&band).unwrap_or(&nothing);
         Rule {
-            name: requested_rule.map_or_else(|| format!("rule{number}"), |rule| rule.name.clone()),
-            selector: match (requested_rule, &filters[..]) {
+            name: named_rule.map_or_else(|| format!("rule{number}"), |rule| rule.name.clone()),
+            selector: match (named_rule, &filters[..]) {
                 (Some(rule), _) => rule.selector,
                 (None, [filter]) => filter.alone(),
                 (None, _) => filters[0].selector,

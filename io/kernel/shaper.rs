@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groundwave_impair::{
     Capabilities, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, LinkStats,
-    Warning,
+    Rules, Warning,
 };
 
 use super::band_steps::{AllSteps, all_steps};
@@ -60,6 +60,8 @@ struct InterfaceRecord {
     requested: Option<Requested>,
     /// A later request that is not supported.
     refused: Option<DivergenceItem>,
+    /// Rules of requests of an earlier run that may be in force, the latest first.
+    earlier: Vec<Rules>,
     totals: InterfaceTotals,
 }
 
@@ -256,6 +258,12 @@ impl<K: Kernel> Shaper<K> {
         self.records.clear();
     }
 
+    /// Takes rules of an earlier run for the names of those in force on `interface`, until the next change.
+    /// Of several, the latest is the first.
+    pub fn remember(&mut self, interface: &str, earlier: Vec<Rules>) {
+        self.records.entry(interface.to_owned()).or_default().earlier = earlier;
+    }
+
     /// Names of interfaces whose disciplines other programs changed since the last call.
     ///
     /// # Errors
@@ -287,7 +295,8 @@ impl<K: Kernel> Shaper<K> {
         record.totals.add(current);
         let requested = record.requested.as_ref();
         let requested = requested.map(|requested| (&requested.spec, &requested.target));
-        let mut reading = Reading::of(current, requested, self.capabilities.extensions);
+        let extensions = self.capabilities.extensions;
+        let mut reading = Reading::of(current, requested, &record.earlier, extensions);
         reading.divergence.extend(record.refused.clone());
         reading
     }
@@ -301,7 +310,8 @@ impl<K: Kernel> Shaper<K> {
         let record = self.records.entry(interface.to_owned()).or_default();
         let requested = record.requested.as_ref();
         let spec = requested.map(|requested| (&requested.spec, &requested.target));
-        let in_force = Reading::of(&current, spec, self.capabilities.extensions).impairment;
+        let extensions = self.capabilities.extensions;
+        let in_force = Reading::of(&current, spec, &record.earlier, extensions).impairment;
         let rules = rule_stats(&current, in_force.rules.as_ref());
         Ok(LinkStats { rules, ..record.totals.add(&current) })
     }

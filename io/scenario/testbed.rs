@@ -180,7 +180,7 @@ radio = "ptp_5g8"
         assert_eq!(settings.protocol(b), Protocol::None);
         assert_eq!(settings.mac.retries, 2);
         assert_eq!(settings.bound(a, b), Some(&Port::Interface("eth1".to_owned())));
-        assert!(matches!(settings.bound(b, a), Some(Port::Daemon { port: PortName::Port2, .. })));
+        assert!(matches!(settings.bound(b, a), Some(Port::Daemon { port: PortName::PORT2, .. })));
         let usual = parse_alone(HEAD, "t").unwrap().testbed;
         assert_eq!((usual.routing, usual.names.len()), (Protocol::Static, 2));
         assert_eq!(usual.wiring, Wiring::Link);

@@ -140,6 +140,26 @@ impl BoundPorts {
         })
     }
 
+    /// Restores the state that a port had before its first change.
+    ///
+    /// # Errors
+    /// The failure, as text; the end of the testbed tries again.
+    pub async fn give_back(&mut self, port: &Port) -> Result<(), String> {
+        let Some(place) = self.saved.iter().position(|saved| saved.port == *port) else {
+            return Ok(());
+        };
+        restore_one(&self.saved[place], &mut self.ask).await?;
+        self.saved.remove(place);
+        if let Port::Daemon { address, port } = port {
+            self.held.remove(&(address.clone(), *port));
+        }
+        let written = match self.saved.is_empty() {
+            true => fs::remove_file(&self.record),
+            false => store(&self.record, &self.saved),
+        };
+        written.map_err(|err| format!("record the state in {}: {err}", self.record.display()))
+    }
+
     /// Bound interfaces that other programs changed since the last call.
     ///
     /// # Errors
@@ -318,7 +338,7 @@ mod tests {
         let requests = Requests::default();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.build().unwrap();
-        let port = Port::Daemon { address: "/run/impair.sock".to_owned(), port: PortName::Port2 };
+        let port = Port::Daemon { address: "/run/impair.sock".to_owned(), port: PortName::PORT2 };
         runtime.block_on(async {
             let mut ports = BoundPorts::new(ask(&requests, false), &record).unwrap();
             ports.apply(&port, &Shape::DOWN).await.unwrap();

@@ -5,7 +5,7 @@ use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::observed::{Applied, Failure};
-use super::ports::{Desired, Observed, Ports};
+use super::ports::{Desired, Observed, Ports, provide};
 use super::{Direction, Impairment};
 
 /// Sets the desired impairment of a port. The reply is its generation; the port's view shows that
@@ -25,7 +25,7 @@ impl Command for SetImpairment {
         if let Some(impairment) = &self.impairment {
             impairment.validate()?;
         }
-        let entity = world.resource::<Ports>().entity(self.direction);
+        let entity = provide(world, self.direction);
         let mut desired = world.get_mut::<Desired>(entity).expect("every port has a desired state");
         // An equal desired impairment counts as well: the kernel may have been changed meanwhile.
         desired.generation += 1;
@@ -57,14 +57,16 @@ pub struct ObserveImpairment {
 impl Command for ObserveImpairment {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = world.resource::<Ports>().entity(self.direction);
-        let port = world.entity(entity);
-        let desired = port.get::<Desired>().expect("every port has a desired state").generation;
-        let last = port.get::<Observed>().expect("every port has an observed state").generation;
+        let port = world.resource::<Ports>().entity(self.direction);
+        let desired = port.and_then(|port| world.get::<Desired>(port));
+        let desired = desired.map_or(0, |desired| desired.generation);
+        let last = port.and_then(|port| world.get::<Observed>(port));
+        let last = last.map_or(0, |observed| observed.generation);
         if !(last..=desired).contains(&self.generation) {
             let allowed = format!("{last} to {desired}");
             return Err(Refusal::invalid("generation", self.generation, allowed));
         }
+        let entity = provide(world, self.direction);
         let mut observed =
             world.get_mut::<Observed>(entity).expect("every port has an observed state");
         if self.generation > last || self.failure.is_some() {

@@ -1,4 +1,4 @@
-//! Impairments of traffic by the two ports of a link emulator.
+//! Impairments of traffic by the ports of a link emulator: two, or further ones.
 //!
 //! A command changes [`Desired`] and gets a generation; `mirror_impairments` emits it as the effect
 //! [`ShapePort`]; a driver applies it and reports the impairment in force as read back from the
@@ -44,7 +44,7 @@ pub use snapshot::Snapshot;
 pub use stats::{LinkStats, RuleStats};
 pub use warn::{Surroundings, warnings};
 
-/// A world of the two ports alone, for a program that only emulates a link: its ticks cost a tenth
+/// A world of the ports alone, for a program that only emulates a link: its ticks cost a tenth
 /// of those of a world that could also hold a mesh, and its log replays in either.
 #[must_use]
 pub fn world() -> Builder {
@@ -53,13 +53,13 @@ pub fn world() -> Builder {
     builder
 }
 
-/// The two ports with their desired and observed impairments.
+/// The ports with their desired and observed impairments.
 pub fn impair(engine: &mut Builder) {
     let ports = Ports::spawn(engine.world());
     engine
         .resource(ports)
         .section::<Impairments>()
-        .state::<state::BothPorts>()
+        .state::<state::PortStates>()
         .effect::<ShapePort>()
         .command::<SetImpairment>()
         .command::<ObserveImpairment>()

@@ -1,5 +1,7 @@
 //! Ports in the world: desired state, observed state, and the effect that connects them.
 
+use std::sync::LazyLock;
+
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Effect, Outbox, Section};
 use serde::{Deserialize, Serialize};
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::observed::{Applied, Failure};
 use super::{Direction, Impairment};
 
-/// A port. A world always has two.
+/// A port. A world has the two of a link, and each further one from the first command about it on.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
 #[require(Desired, Observed)]
 pub struct Port(pub Direction);
@@ -32,21 +34,37 @@ pub struct Observed {
     pub failure: Option<Failure>,
 }
 
-/// Entities of the two ports.
+/// Entities of the ports, in order.
 #[derive(Resource, Debug)]
-pub struct Ports([Entity; 2]);
+pub struct Ports(Vec<Entity>);
 
 impl Ports {
-    /// Spawns the two ports in a world.
+    /// Spawns the two ports of a link in a world.
     pub fn spawn(world: &mut World) -> Self {
-        Self(Direction::ALL.map(|direction| world.spawn(Port(direction)).id()))
+        Self(Direction::BOTH.map(|direction| world.spawn(Port(direction)).id()).to_vec())
     }
 
-    /// The port of this direction.
+    /// The port of this direction; `None` before the first command about it.
     #[must_use]
-    pub fn entity(&self, direction: Direction) -> Entity {
-        self.0[direction as usize]
+    pub fn entity(&self, direction: Direction) -> Option<Entity> {
+        self.0.get(direction.index()).copied()
     }
+
+    /// All ports, in order.
+    #[must_use]
+    pub fn all(&self) -> &[Entity] {
+        &self.0
+    }
+}
+
+/// The port of this direction, which is made with those before it where the world does not have them yet.
+pub(super) fn provide(world: &mut World, direction: Direction) -> Entity {
+    let present = world.resource::<Ports>().0.len();
+    for new in Direction::first(direction.index() + 1).skip(present) {
+        let entity = world.spawn(Port(new)).id();
+        world.resource_mut::<Ports>().0.push(entity);
+    }
+    world.resource::<Ports>().0[direction.index()]
 }
 
 /// Effect for the driver: apply the desired impairment to a port.
@@ -87,20 +105,26 @@ pub struct PortView {
     pub failure: Option<Failure>,
 }
 
-/// Both ports, in order.
+/// Ports before their first impairment.
+static UNTOUCHED: LazyLock<Vec<PortView>> = LazyLock::new(|| {
+    let untouched = |direction| PortView {
+        direction,
+        generation: 0,
+        desired: None,
+        observed_generation: 0,
+        applied: None,
+        failure: None,
+    };
+    Direction::first(Direction::COUNT_MAX).map(untouched).collect()
+});
+
+/// The ports of the world, in order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Impairments(pub [PortView; 2]);
+pub struct Impairments(pub Vec<PortView>);
 
 impl Default for Impairments {
     fn default() -> Self {
-        Self(Direction::ALL.map(|direction| PortView {
-            direction,
-            generation: 0,
-            desired: None,
-            observed_generation: 0,
-            applied: None,
-            failure: None,
-        }))
+        Self(UNTOUCHED[..Direction::BOTH.len()].to_vec())
     }
 }
 
@@ -108,7 +132,7 @@ impl Impairments {
     /// The port of this direction.
     #[must_use]
     pub fn port(&self, direction: Direction) -> &PortView {
-        &self.0[direction as usize]
+        self.0.get(direction.index()).unwrap_or(&UNTOUCHED[direction.index()])
     }
 
     /// `true` if there was never a desired or an observed impairment: most worlds use no ports.
@@ -124,8 +148,8 @@ pub(super) fn mirror_impairments(
     ports: Res<Ports>,
     mut outbox: ResMut<Outbox<ShapePort>>,
 ) {
-    for entity in ports.0 {
-        let Ok((port, desired)) = requests.get(entity) else {
+    for entity in ports.all() {
+        let Ok((port, desired)) = requests.get(*entity) else {
             continue;
         };
         if desired.generation > 0 {
@@ -148,8 +172,8 @@ pub(super) fn publish_impairments(
     if changed.is_empty() {
         return;
     }
-    section.redraw(Impairments(ports.0.map(|entity| {
-        let (port, desired, observed) = all.get(entity).expect("ports stay");
+    let views = ports.all().iter().map(|entity| {
+        let (port, desired, observed) = all.get(*entity).expect("ports stay");
         PortView {
             direction: port.0,
             generation: desired.generation,
@@ -158,5 +182,6 @@ pub(super) fn publish_impairments(
             applied: observed.applied.clone(),
             failure: observed.failure.clone(),
         }
-    })));
+    });
+    section.redraw(Impairments(views.collect()));
 }

@@ -1,6 +1,7 @@
 //! Shapes, ranges, and the way of a desired impairment through a world.
 
-use groundwave_engine::{Effects, Engine, Refusal};
+use bevy_ecs::world::World;
+use groundwave_engine::{Effects, Engine, Refusal, State};
 
 use super::*;
 
@@ -78,10 +79,68 @@ fn ranges_are_refused_by_key() {
 }
 
 #[test]
-fn a_direction_has_two_names() {
-    assert_eq!("port2".parse(), Ok(Direction::Port2));
-    assert!(matches!("port3".parse::<Direction>(), Err(Refusal::Invalid { .. })));
-    assert_eq!(Direction::ALL.map(|direction| direction.to_string()), ["port1", "port2"]);
+fn names_of_directions_read_back_and_others_are_refused() {
+    assert_eq!("port2".parse(), Ok(Direction::PORT2));
+    assert_eq!(Direction::BOTH.map(|direction| direction.to_string()), ["port1", "port2"]);
+    let all: Vec<_> = Direction::first(usize::MAX).collect();
+    assert_eq!(all.len(), Direction::COUNT_MAX);
+    for (index, direction) in all.into_iter().enumerate() {
+        assert_eq!(
+            (direction.index(), direction.to_string()),
+            (index, format!("port{}", index + 1))
+        );
+        let text = serde_json::to_string(&direction).unwrap();
+        assert_eq!(serde_json::from_str::<Direction>(&text).unwrap(), direction);
+    }
+    for name in ["port0", "port33", "port01", "PORT1", "port", "1", ""] {
+        assert!(matches!(name.parse::<Direction>(), Err(Refusal::Invalid { .. })), "{name}");
+    }
+}
+
+#[test]
+fn further_ports_appear_with_their_first_command() {
+    let mut engine = engine();
+    let mut effects: Effects<ShapePort> = engine.effects();
+    let handle = engine.handle();
+    engine.tick(None).unwrap();
+    assert_eq!(handle.view().impairments.0.len(), 2);
+    let port5: Direction = "port5".parse().unwrap();
+    let early = ObserveImpairment { direction: port5, generation: 1, applied: None, failure: None };
+    let early = handle.submit(early).unwrap();
+    engine.tick(None).unwrap();
+    assert!(matches!(early.wait(), Err(Refusal::Invalid { .. })));
+    assert_eq!(handle.view().impairments.0.len(), 2, "a refused command makes no port");
+    let set = SetImpairment { direction: port5, impairment: Some(delayed(7)) };
+    let reply = handle.submit(set).unwrap();
+    engine.tick(None).unwrap();
+    assert_eq!(reply.wait(), Ok(1));
+    let effect = effects.try_next().unwrap();
+    assert_eq!((effect.direction, effect.impairment), (port5, Some(delayed(7))));
+    let view = handle.view();
+    let names: Vec<_> = view.impairments.0.iter().map(|port| port.direction.name()).collect();
+    assert_eq!(names, ["port1", "port2", "port3", "port4", "port5"]);
+    assert_eq!(view.impairments.port(port5).generation, 1);
+    let port9: Direction = "port9".parse().unwrap();
+    assert_eq!(view.impairments.port(port9).direction, port9);
+}
+
+#[test]
+fn further_ports_survive_a_checkpoint() {
+    let bare = || {
+        let mut world = World::new();
+        let ports = Ports::spawn(&mut world);
+        world.insert_resource(ports);
+        world
+    };
+    let (mut world, mut fresh) = (bare(), bare());
+    let port4: Direction = "port4".parse().unwrap();
+    let entity = ports::provide(&mut world, port4);
+    let desired = Desired { generation: 3, impairment: Some(delayed(9)) };
+    world.entity_mut(entity).insert(desired.clone());
+    state::PortStates::save(&world).restore(&mut fresh).unwrap();
+    let entity = fresh.resource::<Ports>().entity(port4).unwrap();
+    assert_eq!(fresh.get::<Desired>(entity), Some(&desired));
+    assert_eq!(fresh.resource::<Ports>().all().len(), 4);
 }
 
 #[test]
@@ -93,7 +152,7 @@ fn desired_impairment_leaves_as_effect_and_returns_as_observation() {
     assert_eq!(effects.try_next(), None, "no impairment was desired");
     assert!(handle.view().impairments.is_untouched());
     let set = |duration_ns| SetImpairment {
-        direction: Direction::Port2,
+        direction: Direction::PORT2,
         impairment: Some(delayed(duration_ns)),
     };
     let first = handle.submit(set(1)).unwrap();
@@ -107,11 +166,11 @@ fn desired_impairment_leaves_as_effect_and_returns_as_observation() {
     assert_eq!((effect.generation, effect.impairment), (2, Some(delayed(2))));
     assert_eq!(effects.try_next(), None);
     let port = |handle: &groundwave_engine::Handle<Snapshot>| {
-        handle.view().impairments.port(Direction::Port2).clone()
+        handle.view().impairments.port(Direction::PORT2).clone()
     };
     assert_eq!((port(&handle).generation, port(&handle).observed_generation), (2, 0));
     let observation = |generation, failure: Option<Failure>| ObserveImpairment {
-        direction: Direction::Port2,
+        direction: Direction::PORT2,
         generation,
         applied: Some(Applied { impairment: delayed(2), ..Applied::default() }),
         failure,
@@ -137,7 +196,7 @@ fn impairment_out_of_range_changes_nothing() {
     let handle = engine.handle();
     let reply = handle
         .submit(SetImpairment {
-            direction: Direction::Port1,
+            direction: Direction::PORT1,
             impairment: Some(impairment(r#"{"duplication":{"pct":200}}"#)),
         })
         .unwrap();

@@ -92,6 +92,11 @@ impl ApiDocument {
         self.0["paths"].get_mut(path)?.get_mut(method.to_lowercase())
     }
 
+    /// Sets the schema of a name.
+    pub fn set_schema(&mut self, name: &str, schema: Value) {
+        self.0["components"]["schemas"][name] = schema;
+    }
+
     pub fn set_security_schemes(&mut self, schemes: Value) {
         self.0["components"]["securitySchemes"] = schemes;
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use groundwave_command::output::Output;
 use groundwave_files::socket::Access;
 use groundwave_http::Failure;
-use groundwave_impair::Extensions;
+use groundwave_impair::{Direction, Extensions};
 use groundwave_io_impair::config;
 use groundwave_io_impair::config::{BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 use groundwave_io_impair::port_name::PortName;
@@ -35,9 +35,10 @@ pub struct Impaird {
     #[arg(long, env = "IMPAIR_SOCKET", value_name = "PATH")]
     socket: Option<PathBuf>,
 
-    /// Interfaces of port1 and port2, instead of a configuration file; incoming:eth1 is the incoming
-    /// traffic of one; netns:NAME/, pid:N/ or container:NAME/ before it is the network namespace it is in
-    #[arg(long, num_args = 2, value_names = ["PORT1", "PORT2"], conflicts_with = "config")]
+    /// Interfaces of port1, port2 and further ports, up to port32, instead of a configuration file;
+    /// incoming:eth1 is the incoming traffic of one; netns:NAME/, pid:N/ or container:NAME/ before it is
+    /// the network namespace it is in
+    #[arg(long, num_args = 2..=Direction::COUNT_MAX, value_name = "PORT", conflicts_with = "config")]
     interfaces: Option<Vec<String>>,
 
     /// Replace the root discipline of another program, with all under it, by the first impairment of its
@@ -60,6 +61,7 @@ Examples:
   groundwave impaird --unit > impaird.service
   sudo groundwave impaird --interfaces eth1 eth2
   sudo groundwave impaird --interfaces eth0 incoming:eth0
+  sudo groundwave impaird --interfaces eth1 eth2 eth3 eth4
   sudo groundwave impaird --interfaces netns:blue/veth0 container:web/eth0
 
 Configuration file; every key but ports shows its default:
@@ -77,6 +79,9 @@ Configuration file; every key but ports shows its default:
   [[ports]]
   direction = \"port2\"
   interface = \"eth2\"                      # or incoming:eth1, its incoming traffic
+  [[ports]]                                 # further ports, up to port32, without a gap
+  direction = \"port3\"
+  interface = \"eth3\"
 
 The API is described at /swagger-ui and /api-docs/openapi.json; `groundwave impair` is its client.
 Access to the socket is full access. Changes are logged with target `audit`. Impairments stay in
@@ -100,9 +105,11 @@ impl Impaird {
                 true => format!("{port} (no such interface at present)"),
                 false => port.to_string(),
             };
-            let [first, second] = config.ports.each_ref().map(text);
-            let socket = config.socket.display();
-            return output.text(&format!("port1 {first}, port2 {second}, socket {socket}\n"));
+            let ports = Direction::first(config.ports.len()).zip(&config.ports);
+            let ports: Vec<_> =
+                ports.map(|(direction, port)| format!("{direction} {}", text(port))).collect();
+            let (ports, socket) = (ports.join(", "), config.socket.display());
+            return output.text(&format!("{ports}, socket {socket}\n"));
         }
         ImpairDaemon::start(&config)?.run()
     }
@@ -133,13 +140,13 @@ impl Impaird {
         });
         let mut config = match (file, self.interfaces.as_deref()) {
             (Some(file), _) => config::load(file).map_err(Failure::input)?,
-            (None, Some([first, second])) => Config {
+            (None, Some(names)) => Config {
                 socket: config::SOCKET_PATH.into(),
                 access: Access { mode: 0o660, group: None },
                 baseline: BASELINE_PATH.into(),
                 tables: TABLES_PATH.into(),
                 log: None,
-                ports: config::check_ports([first, second])
+                ports: config::check_ports(names)
                     .map_err(|what| Failure::Input(format!("invalid --interfaces: {what}")))?,
                 extensions: Extensions::default(),
                 take_over: false,
@@ -147,7 +154,7 @@ impl Impaird {
             _ => {
                 let what = format!(
                     "no configuration: missing {CONFIG_PATH}, allowed --config FILE or \
-                     --interfaces PORT1 PORT2"
+                     --interfaces PORT1 PORT2 ..."
                 );
                 return Err(Failure::Input(what));
             }

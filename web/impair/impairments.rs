@@ -2,10 +2,10 @@
 
 use axum::Extension;
 use axum::extract::State;
-use groundwave_http::{Json, JsonBody, Path, Problem, Query};
-use groundwave_impair::Direction;
+use groundwave_http::{Json, JsonBody, Problem, Query};
 use serde::Deserialize;
 
+use super::port_path::PortPath;
 use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
 
@@ -25,7 +25,7 @@ pub struct Beneath {
         (status = 400, description = "Unknown direction")))]
 pub async fn fetch_impairment(
     State(daemon): State<Daemon>,
-    Path(direction): Path<Direction>,
+    PortPath(direction): PortPath,
 ) -> Result<Json<AppliedState>, Problem> {
     let applied = daemon.read(direction).await?;
     Ok(Json(daemon.state(direction, applied).await))
@@ -47,7 +47,7 @@ pub async fn fetch_impairment(
 pub async fn replace_impairment(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
-    Path(direction): Path<Direction>,
+    PortPath(direction): PortPath,
     Query(Beneath { beneath }): Query<Beneath>,
     JsonBody(NewImpairment(wanted)): JsonBody<NewImpairment>,
 ) -> Result<Json<AppliedState>, Problem> {
@@ -71,7 +71,7 @@ pub async fn replace_impairment(
 pub async fn clear_impairment(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
-    Path(direction): Path<Direction>,
+    PortPath(direction): PortPath,
 ) -> Result<Json<AppliedState>, Problem> {
     let outcome = daemon.clear(direction).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);

@@ -9,11 +9,11 @@ use axum::http::StatusCode;
 use groundwave_files::wall::wall_ns;
 use groundwave_http::Problem;
 use groundwave_impair::{Applied, Direction, Impairment};
-use groundwave_io_impair::leases;
 use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Owner};
+use groundwave_io_impair::state_file;
 
 use super::lease_store::LeaseStore;
-use super::state::{Daemon, Outcome};
+use super::state::{Daemon, Outcome, Ports};
 use super::wire::{AppliedState, DURATION_NS_MAX, DURATION_NS_MIN};
 
 /// Allowed durations of a lease, ns: 1 ms to a year.
@@ -36,8 +36,11 @@ fn check_duration(duration_ns: u64) -> Result<(), Problem> {
     )))
 }
 
-fn check(changes: &BTreeMap<Direction, LeasedFields>) -> Result<(), Problem> {
+fn check(ports: &Ports, changes: &BTreeMap<Direction, LeasedFields>) -> Result<(), Problem> {
     for (direction, change) in changes {
+        if !ports.directions().any(|port| port == *direction) {
+            return Err(ports.unknown(direction.name()));
+        }
         let invalid = |what: String| Problem::bad_request(format!("changes.{direction}: {what}"));
         let checked = change.impairment.validate();
         checked.map_err(|refusal| invalid(refusal.to_string()))?;
@@ -55,7 +58,7 @@ impl Daemon {
     /// # Errors
     /// When the file is damaged.
     pub async fn with_leases(self, file: PathBuf) -> std::io::Result<Self> {
-        let table = leases::load(&file)?;
+        let table = state_file::load(&file)?;
         let mut store = self.leases.lock().await;
         *store = LeaseStore::of(table, file);
         drop(store);
@@ -65,6 +68,12 @@ impl Daemon {
     /// Puts in force what the leases of a daemon that ran before leave: those that are over end.
     pub async fn resume_leases(&self) {
         let mut store = self.leases.lock().await;
+        for direction in store.table.directions() {
+            if !self.ports.directions().any(|port| port == direction) {
+                store.table.clear(direction);
+                tracing::warn!(target: "audit", %direction, outcome = "leases of a port that is not configured are dropped");
+            }
+        }
         let now_ns = wall_ns();
         for id in store.table.due(now_ns) {
             store.table.end(id);
@@ -184,7 +193,7 @@ impl Daemon {
         changes: BTreeMap<Direction, LeasedFields>,
     ) -> Result<Lease, Problem> {
         check_duration(duration_ns)?;
-        check(&changes)?;
+        check(&self.ports, &changes)?;
         let name = owner.name.as_deref().unwrap_or("-");
         if !(1..=NAME_CHARS_MAX).contains(&name.chars().count()) {
             let what = format!("invalid owner: allowed 1 to {NAME_CHARS_MAX} characters");
@@ -220,7 +229,7 @@ impl Daemon {
         changes: BTreeMap<Direction, LeasedFields>,
     ) -> Result<Lease, Problem> {
         check_duration(duration_ns)?;
-        check(&changes)?;
+        check(&self.ports, &changes)?;
         let mut store = self.leases.lock().await;
         let before = store.table.clone();
         let directions: Vec<_> = changes.keys().copied().collect();

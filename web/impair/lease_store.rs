@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use groundwave_engine::FaultKind;
 use groundwave_http::Problem;
-use groundwave_io_impair::leases;
 use groundwave_io_impair::leases::Leases;
+use groundwave_io_impair::state_file;
 
 /// Leases and their file.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl LeaseStore {
         let Some(file) = &self.file else {
             return Ok(());
         };
-        leases::store(file, &self.table).map_err(|err| {
+        state_file::store(file, &self.table).map_err(|err| {
             let what = format!("write the leases {}: {err}", file.display());
             match FaultKind::of(&err).may_pass() {
                 true => Problem::storage_full(what),

@@ -1,4 +1,4 @@
-//! The impairment daemon: two directions of a link, shaped over HTTP on a Unix socket.
+//! The impairment daemon: two directions of a link or those of more ports, shaped over HTTP on a Unix socket.
 //!
 //! Handlers parse, submit a command or query, and serialise. The desired state of a direction is a
 //! command to the world; the world's effects reach the kernel through a driver, whose observations
@@ -17,8 +17,11 @@ mod leases;
 mod peer;
 pub mod play_lease;
 pub mod player;
+mod port_path;
+mod port_schemas;
 mod ports;
 mod router;
+mod rule_names;
 pub mod serve;
 mod state;
 mod stats;
@@ -27,4 +30,5 @@ pub mod wire;
 
 pub use peer::Peer;
 pub use router::{document, router};
+pub use rule_names::RuleNames;
 pub use state::{Baseline, Daemon, DriverCall, DriverQueries, Ports};

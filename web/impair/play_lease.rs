@@ -135,7 +135,7 @@ impl<C: LeaseClient> PlayLease<C> {
         };
         if leave {
             let states = self.states.lock().await;
-            for direction in Direction::ALL {
+            for direction in states.directions() {
                 if let Some(change) = states.get(direction) {
                     client.replace_beneath(direction, &change.impairment).await?;
                 }

@@ -49,7 +49,8 @@ pub async fn play<E>(
 ) -> Result<Played, E> {
     let began = Instant::now();
     let mut played = Played::default();
-    for direction in line.directions() {
+    let directions = line.directions();
+    for direction in directions.iter().copied() {
         if let Some(impairment) = line.state(direction, playback.seek_ns) {
             let at_ns = playback.seek_ns;
             apply(Due { at_ns, direction, impairment }).await?;
@@ -65,7 +66,7 @@ pub async fn play<E>(
             let now_ns = position(began, playback).saturating_sub(repeat_ns);
             let upto = line.steps.partition_point(|step| step.at_ns <= now_ns).max(next + 1);
             let due = &line.steps[next..upto];
-            for direction in Direction::ALL {
+            for direction in directions.iter().copied() {
                 let mut of_it = due.iter().rev().filter(|step| step.direction == direction);
                 if let Some(step) = of_it.next() {
                     let (at_ns, impairment) = (step.at_ns, &step.impairment);
@@ -110,7 +111,7 @@ mod tests {
                     [[step]]\nat = \"4s\"\nset = { rate = \"2mbit\" }\n\
                     [[step]]\nat = \"6s\"\nset = { rate = \"3mbit\" }\n";
         let reading = TimelineOptions {
-            directions: vec![Direction::Port1],
+            directions: vec![Direction::PORT1],
             window_ns: 0,
             speed: 1.0,
             base: ImpairmentSpec::default(),

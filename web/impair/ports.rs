@@ -39,7 +39,7 @@ fn file(namespace: &NamespaceName) -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// When a namespace does not exist or cannot be entered.
-pub fn kernel(ports: &[PortName; 2]) -> Result<Namespaces, Failure> {
+pub fn kernel(ports: &[PortName]) -> Result<Namespaces, Failure> {
     let mut spaces = Vec::new();
     for port in ports {
         let file = port.namespace.as_ref().map(file).transpose();

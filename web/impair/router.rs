@@ -12,6 +12,7 @@ use groundwave_http::operations;
 use groundwave_http::{ApiDocument, Json, layers, problem};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use super::port_schemas::with_ports;
 use super::wire::DirectionName;
 use super::{Daemon, Peer, baseline, impairments, leases, stats, system};
 
@@ -45,16 +46,17 @@ fn endpoints() -> Endpoints<Daemon> {
         .schema::<DirectionName>()
 }
 
-/// OpenAPI document of the impairment daemon.
+/// OpenAPI document of an impairment daemon with `count` ports.
 #[must_use]
-pub fn document() -> ApiDocument {
-    endpoints().build(ABOUT).1
+pub fn document(count: usize) -> ApiDocument {
+    with_ports(endpoints().build(ABOUT).1, count)
 }
 
 /// Router of the impairment daemon. Serve it with [`Peer`] as connect info, so that the audit log
 /// names the caller of each change.
 pub fn router(daemon: Daemon) -> Router {
     let (router, document, _) = endpoints().build(ABOUT);
+    let document = with_ports(document, daemon.ports.names.len());
     let docs = SwaggerUi::new("/swagger-ui").config(Config::from(DOCUMENT));
     let router = router
         .with_state(daemon)

@@ -12,16 +12,17 @@ use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
 use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
-use groundwave_impair::{ShapePort, Snapshot, world};
+use groundwave_impair::{Direction, ShapePort, Snapshot, world};
 use groundwave_io_impair::config::Config;
-use groundwave_io_impair::leases;
+use groundwave_io_impair::port_name::PortName;
+use groundwave_io_impair::state_file;
 use groundwave_kernel::{Driver, KernelError, Options, Shaper};
 use groundwave_store::journal_file::FileJournal;
 use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Baseline, Daemon, Peer, Ports, ports, router};
+use crate::{Baseline, Daemon, Peer, Ports, RuleNames, ports, router};
 
 /// Simulated time of a tick, ns; it only counts ticks.
 const STEP_NS: u64 = 1_000_000;
@@ -52,6 +53,13 @@ impl ImpairDaemon {
         // A single thread: a change is a few system calls, cheaper than passing it to another.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let engine = engine(config)?;
+        let rules = state_file::beside(&config.socket, "rules");
+        let rules = RuleNames::open(rules.clone()).map_err(|err| {
+            let file = rules.display();
+            Failure::Input(format!(
+                "read the names of rules {file}: {err}; without that file rules in force have numbers"
+            ))
+        })?;
         let shaper = runtime.block_on(async {
             let options = Options {
                 extensions: config.extensions,
@@ -59,7 +67,8 @@ impl ImpairDaemon {
                 take_over: config.take_over,
             };
             let mut shaper = Shaper::start(kernel, options).await.map_err(Failure::machine)?;
-            for port in &config.ports {
+            for (direction, port) in Direction::first(config.ports.len()).zip(&config.ports) {
+                shaper.remember(&port.to_string(), rules.of(direction).to_vec());
                 shaper.check(&port.to_string()).await.map_err(|err| match err {
                     KernelError::Bridge { .. } | KernelError::Unsupported { .. } => {
                         Failure::input(err)
@@ -71,16 +80,17 @@ impl ImpairDaemon {
         })?;
         let handle = engine.handle();
         let effects = engine.effects::<ShapePort>();
-        let interfaces = config.ports.each_ref().map(ToString::to_string);
+        let interfaces = config.ports.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let ports = Ports {
-            addresses: config.ports.each_ref().map(ports::bus_address),
+            addresses: config.ports.iter().map(ports::bus_address).collect(),
             names: config.ports.clone(),
             capabilities: access.capabilities().clone(),
         };
         announce(&socket, &ports);
         let daemon = Daemon::new(handle, access.into(), ports, baseline(&config.baseline));
-        let file = leases::file_beside(&config.socket);
+        let daemon = daemon.with_rule_names(rules);
+        let file = state_file::beside(&config.socket, "leases");
         let daemon = runtime.block_on(daemon.with_leases(file.clone()));
         let daemon = daemon.map_err(|err| {
             let file = file.display();
@@ -125,10 +135,10 @@ impl ImpairDaemon {
     }
 }
 
-/// The simulation of the two ports, with a log if configured.
+/// The simulation of the ports, with a log if configured.
 fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
     let mut builder = world();
-    // Two ports need no thread pool.
+    // A few ports need no thread pool.
     builder.execution(Execution::Serial);
     let mut engine = builder.build::<Snapshot>(0, STEP_NS).map_err(Failure::machine)?;
     if let Some(folder) = &config.log {
@@ -153,6 +163,7 @@ fn announce(socket: &Socket, ports: &Ports) {
     tracing::info!(
         port1 = %ports.names[0],
         port2 = %ports.names[1],
+        further = further(&ports.names),
         backend = format!("{} {}", can.backend_name, can.backend_version),
         missing = can
             .missing
@@ -163,6 +174,13 @@ fn announce(socket: &Socket, ports: &Ports) {
         "listening on {}, API at /swagger-ui",
         socket.path().display()
     );
+}
+
+/// Further ports, `port3=eth3, port4=eth4`; `None` without any.
+fn further(names: &[PortName]) -> Option<String> {
+    let named = Direction::first(names.len()).zip(names).skip(Direction::BOTH.len());
+    let texts: Vec<_> = named.map(|(direction, name)| format!("{direction}={name}")).collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 fn baseline(path: &Path) -> Baseline {

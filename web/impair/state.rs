@@ -18,6 +18,7 @@ use groundwave_kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::lease_store::LeaseStore;
+use super::rule_names::RuleNames;
 
 /// Timeout of a change. A change takes well under a millisecond; what is
 /// slower hangs.
@@ -51,15 +52,30 @@ impl From<DriverHandle> for DriverQueries {
     }
 }
 
-/// Interfaces behind the two directions.
+/// Interfaces behind the directions.
 #[derive(Debug, Clone)]
 pub struct Ports {
-    /// Name of the port of each, in the order of [`Direction::ALL`].
-    pub names: [PortName; 2],
+    /// Name of the port of each, in the order of directions.
+    pub names: Vec<PortName>,
     /// Bus address of each.
-    pub addresses: [String; 2],
+    pub addresses: Vec<String>,
     /// Capabilities of the backend.
     pub capabilities: Capabilities,
+}
+
+impl Ports {
+    /// Directions of the daemon, in order.
+    pub fn directions(&self) -> impl DoubleEndedIterator<Item = Direction> + Clone {
+        Direction::first(self.names.len())
+    }
+
+    /// Problem of a direction that the daemon has no port for.
+    #[must_use]
+    pub fn unknown(&self, direction: &str) -> Problem {
+        let names: Vec<_> = self.directions().map(Direction::name).collect();
+        let allowed = names.join(", ");
+        Problem::bad_request(format!("invalid direction: found {direction:?}, allowed {allowed}"))
+    }
 }
 
 /// Reader of the stored text; `None` when nothing is stored.
@@ -82,7 +98,9 @@ pub struct Daemon {
     pub baseline: Baseline,
     /// One command at a time for each direction, so that each caller is answered with the state
     /// read back after its own command.
-    turns: Arc<[Mutex<()>; 2]>,
+    turns: Arc<[Mutex<()>]>,
+    /// Names of the rules in force.
+    rule_names: Arc<Mutex<RuleNames>>,
     /// Leases, and their file.
     pub(super) leases: Arc<Mutex<LeaseStore>>,
 }
@@ -108,11 +126,19 @@ impl Daemon {
         Self {
             world,
             driver,
+            turns: ports.directions().map(|_| Mutex::default()).collect(),
             ports: Arc::new(ports),
             baseline,
-            turns: Arc::default(),
+            rule_names: Arc::default(),
             leases: Arc::default(),
         }
+    }
+
+    /// This daemon with the names of rules of one that ran before.
+    #[must_use]
+    pub fn with_rule_names(mut self, names: RuleNames) -> Self {
+        self.rule_names = Arc::new(Mutex::new(names));
+        self
     }
 
     /// Impairment of a direction, read back.
@@ -138,7 +164,10 @@ impl Daemon {
     pub async fn shape(&self, direction: Direction, impairment: Option<Impairment>) -> Outcome {
         let turn = self.turn(direction).await;
         let before = self.world.view().impairments.port(direction).applied.clone();
-        let after = self.tried(direction, impairment).await;
+        // On disk first: rules in force without a name would be numbered after a restart.
+        self.rule_names.lock().await.begin(direction, impairment.as_ref());
+        let after = self.tried(direction, impairment.clone()).await;
+        self.rule_names.lock().await.end(direction, impairment.as_ref(), after.is_ok());
         drop(turn);
         Outcome { before, after }
     }
@@ -186,7 +215,7 @@ impl Daemon {
     }
 
     async fn turn(&self, direction: Direction) -> MutexGuard<'_, ()> {
-        self.turns[direction as usize].lock().await
+        self.turns[direction.index()].lock().await
     }
 }
 

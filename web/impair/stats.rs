@@ -1,10 +1,10 @@
 //! Counter endpoint.
 
 use axum::extract::State;
-use groundwave_http::{Json, Path, Problem};
-use groundwave_impair::Direction;
+use groundwave_http::{Json, Problem};
 
 use super::Daemon;
+use super::port_path::PortPath;
 use super::wire::{DirectionName, LinkSample};
 
 /// Get traffic counters of a direction
@@ -17,7 +17,7 @@ use super::wire::{DirectionName, LinkSample};
         (status = 400, description = "Unknown direction")))]
 pub async fn sample(
     State(daemon): State<Daemon>,
-    Path(direction): Path<Direction>,
+    PortPath(direction): PortPath,
 ) -> Result<Json<LinkSample>, Problem> {
     Ok(Json(LinkSample(daemon.stats(direction).await?)))
 }

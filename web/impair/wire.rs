@@ -2,7 +2,9 @@
 //!
 //! Impairment and counters are those of the model.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
@@ -10,8 +12,9 @@ use groundwave_impair::{
 };
 use groundwave_io_impair::impairment_spec::fit_derived_burst;
 use groundwave_io_impair::leases::{Lease, LeasedFields, Leases, Owner};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::ports::mtu_bytes;
 use super::state::Ports;
@@ -101,16 +104,51 @@ pub struct LeaseChange {
     pub fields: Option<Vec<ImpairmentField>>,
 }
 
-/// Changes of a lease, by direction.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LeaseChanges {
-    /// In `port1`; absent leaves it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub port1: Option<LeaseChange>,
-    /// In `port2`; absent leaves it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub port2: Option<LeaseChange>,
+/// Changes of a lease, by direction; absent ones are left.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(transparent)]
+pub struct LeaseChanges(BTreeMap<Direction, LeaseChange>);
+
+impl<'de> Deserialize<'de> for LeaseChanges {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Changes;
+        impl<'de> Visitor<'de> for Changes {
+            type Value = LeaseChanges;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("changes by direction")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LeaseChanges, A::Error> {
+                let mut changes = BTreeMap::new();
+                while let Some(direction) = map.next_key::<Direction>()? {
+                    if changes.insert(direction, map.next_value::<Option<_>>()?).is_some() {
+                        let what = format!("duplicate direction {direction}, allowed once");
+                        return Err(de::Error::custom(what));
+                    }
+                }
+                let changes = changes.into_iter();
+                let changes = changes.filter_map(|(direction, change)| Some((direction, change?)));
+                Ok(LeaseChanges(changes.collect()))
+            }
+        }
+        from.deserialize_map(Changes)
+    }
+}
+
+impl JsonSchema for LeaseChanges {
+    fn schema_name() -> Cow<'static, str> {
+        "LeaseChanges".into()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let change = schemas.subschema_for::<Option<LeaseChange>>();
+        json_schema!({
+            "description": "Changes of a lease, by direction.",
+            "type": "object",
+            "additionalProperties": change,
+        })
+    }
 }
 
 /// Shortest duration of a lease, ns.
@@ -168,30 +206,28 @@ impl LeaseChanges {
     /// Changes by direction.
     #[must_use]
     pub fn by_direction(self) -> BTreeMap<Direction, LeasedFields> {
-        let both = [(Direction::Port1, self.port1), (Direction::Port2, self.port2)];
-        let both = both.into_iter().filter_map(|(direction, change)| {
-            let LeaseChange { impairment, fields } = change?;
+        let changes = self.0.into_iter().map(|(direction, change)| {
+            let LeaseChange { impairment, fields } = change;
             let fields = fields.unwrap_or(ImpairmentField::ALL.to_vec());
-            Some((direction, LeasedFields { impairment, fields }))
+            (direction, LeasedFields { impairment, fields })
         });
-        both.collect()
+        changes.collect()
     }
 
     /// Sets the change of a direction.
     pub fn set(&mut self, direction: Direction, change: LeaseChange) {
-        match direction {
-            Direction::Port1 => self.port1 = Some(change),
-            Direction::Port2 => self.port2 = Some(change),
-        }
+        self.0.insert(direction, change);
     }
 
     /// The change of a direction.
     #[must_use]
     pub fn get(&self, direction: Direction) -> Option<&LeaseChange> {
-        match direction {
-            Direction::Port1 => self.port1.as_ref(),
-            Direction::Port2 => self.port2.as_ref(),
-        }
+        self.0.get(&direction)
+    }
+
+    /// Directions with a change, in order.
+    pub fn directions(&self) -> impl Iterator<Item = Direction> {
+        self.0.keys().copied()
     }
 }
 
@@ -293,15 +329,15 @@ impl SystemRecord {
     pub fn of(ports: &Ports) -> Self {
         let record = |direction: Direction| PortRecord {
             direction,
-            interface: ports.names[direction as usize].interface.clone(),
-            incoming: ports.names[direction as usize].incoming,
-            namespace: ports.names[direction as usize].namespace.as_ref().map(ToString::to_string),
-            bdf: ports.addresses[direction as usize].clone(),
-            mtu: mtu_bytes(&ports.names[direction as usize]),
+            interface: ports.names[direction.index()].interface.clone(),
+            incoming: ports.names[direction.index()].incoming,
+            namespace: ports.names[direction.index()].namespace.as_ref().map(ToString::to_string),
+            bdf: ports.addresses[direction.index()].clone(),
+            mtu: mtu_bytes(&ports.names[direction.index()]),
         };
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            ports: Direction::ALL.map(record).to_vec(),
+            ports: ports.directions().map(record).collect(),
             capabilities: CapabilityRecord::of(&ports.capabilities),
         }
     }

@@ -22,7 +22,7 @@ fuzz_target!(
     ],
     |bytes: &[u8]| {
         let options = TimelineOptions {
-            directions: Direction::ALL.to_vec(),
+            directions: Direction::BOTH.to_vec(),
             window_ns: 100_000_000,
             speed: 1.0,
             base: ImpairmentSpec::default(),

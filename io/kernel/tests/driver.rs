@@ -56,10 +56,10 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
     block_on(async {
         let fake = Fake::new(&["a", "b"]);
         let shaper = Shaper::start(fake.clone(), Options::default()).await.unwrap();
-        let interfaces = ["a".to_owned(), "b".to_owned()];
+        let interfaces = vec!["a".to_owned(), "b".to_owned()];
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let driving = tokio::spawn(driver.run());
-        let port = shape(&handle, Direction::Port1, delayed(5_000_000)).await;
+        let port = shape(&handle, Direction::PORT1, delayed(5_000_000)).await;
         let applied = port.applied.unwrap();
         assert_eq!((Some(applied.impairment), port.failure), (delayed(5_000_000), None));
         assert!(applied.captured_at_wall_ns > 0 && applied.captured_at_ns > 0);
@@ -67,7 +67,7 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
             loss: Some(Loss::GilbertElliott { p: 0.0, r: 0.0, one_minus_h: 0.0, one_minus_k: 0.0 }),
             ..Impairment::default()
         };
-        let port = shape(&handle, Direction::Port1, Some(unsupported)).await;
+        let port = shape(&handle, Direction::PORT1, Some(unsupported)).await;
         assert_eq!(port.failure.unwrap().kind, FailureKind::Unsupported);
         assert_eq!(Some(port.applied.unwrap().impairment), delayed(5_000_000));
         // Another program removes all disciplines; a reading shows that.
@@ -81,11 +81,11 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
             },
         );
         fake.remove_interface("b");
-        assert_eq!(access.refresh(Direction::Port2).await.unwrap_err().kind, FailureKind::Io);
-        let port = shape(&handle, Direction::Port1, None).await;
+        assert_eq!(access.refresh(Direction::PORT2).await.unwrap_err().kind, FailureKind::Io);
+        let port = shape(&handle, Direction::PORT1, None).await;
         assert_eq!(port.failure, None);
         assert_eq!(fake.qdiscs("a").iter().filter(|qdisc| qdisc.kind == "netem").count(), 0);
-        let stats = access.stats(Direction::Port1).await.unwrap();
+        let stats = access.stats(Direction::PORT1).await.unwrap();
         assert!(stats.captured_at_ns > applied.captured_at_ns);
         drop(access);
         let (mut stopped, outcome) = running.stop();
@@ -98,7 +98,7 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
     let mut fresh = engine();
     let replayed = replay(&mut fresh, &mut open(&log).unwrap(), |_| Next::Go).unwrap();
     assert_eq!(replayed.marks, 1);
-    assert_eq!(fresh.view().impairments.port(Direction::Port1).generation, 3);
+    assert_eq!(fresh.view().impairments.port(Direction::PORT1).generation, 3);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn racing_requests_end_in_one_of_them() {
     block_on(async {
         let fake = Fake::new(&["a", "b"]);
         let shaper = Shaper::start(fake.clone(), Options::default()).await.unwrap();
-        let interfaces = ["a".to_owned(), "b".to_owned()];
+        let interfaces = vec!["a".to_owned(), "b".to_owned()];
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let driving = tokio::spawn(driver.run());
         let requested = |one: bool| {
@@ -124,7 +124,7 @@ fn racing_requests_end_in_one_of_them() {
         for _ in 0..50 {
             let both = [true, false].map(|one| {
                 let (handle, requested) = (handle.clone(), requested(one));
-                tokio::spawn(async move { shape(&handle, Direction::Port2, Some(requested)).await })
+                tokio::spawn(async move { shape(&handle, Direction::PORT2, Some(requested)).await })
             });
             for racer in both {
                 let found = racer.await.unwrap().applied.unwrap().impairment;
@@ -201,9 +201,9 @@ impl Kernel for Slow {
 /// A client that changes and reads the second port without pause.
 async fn load(handle: groundwave_engine::Handle<Snapshot>, access: DriverHandle, client: u64) {
     loop {
-        access.refresh(Direction::Port2).await.unwrap();
-        shape(&handle, Direction::Port2, delayed(client)).await;
-        access.stats(Direction::Port2).await.unwrap();
+        access.refresh(Direction::PORT2).await.unwrap();
+        shape(&handle, Direction::PORT2, delayed(client)).await;
+        access.stats(Direction::PORT2).await.unwrap();
     }
 }
 
@@ -218,14 +218,14 @@ async fn a_change_of_another_program_is_noticed_within_a_second_under_load() {
     });
     let fake = Fake::new(&["a", "b"]);
     let shaper = Shaper::start(Slow(fake.clone()), Options::default());
-    let interfaces = ["a".to_owned(), "b".to_owned()];
+    let interfaces = vec!["a".to_owned(), "b".to_owned()];
     let (driver, access) = Driver::new(shaper.await.unwrap(), interfaces, handle.clone(), effects);
     tokio::spawn(driver.run());
     for client in 1..=100 {
         tokio::spawn(load(handle.clone(), access.clone(), client));
     }
     for round in 1..=10 {
-        shape(&handle, Direction::Port1, delayed(5_000_000)).await;
+        shape(&handle, Direction::PORT1, delayed(5_000_000)).await;
         tokio::time::sleep(Duration::from_millis(137 * round)).await;
         let began = tokio::time::Instant::now();
         let root = fake.qdiscs("a").remove(0);
@@ -240,7 +240,7 @@ async fn a_change_of_another_program_is_noticed_within_a_second_under_load() {
         fake.send_foreign("a", &delete).unwrap();
         let mut views = handle.watch();
         let noticed = views.wait_for(|view| {
-            let applied = view.impairments.port(Direction::Port1).applied.as_ref();
+            let applied = view.impairments.port(Direction::PORT1).applied.as_ref();
             applied.is_some_and(|applied| !applied.divergence.is_empty())
         });
         noticed.await.unwrap();

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use groundwave_impair::Direction;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::automation::language::{
-    Analysis, HttpMethod, ImpairedPort, SECRET_SHOWN, is_secret_header, shown_url,
+    Analysis, HttpMethod, SECRET_SHOWN, is_secret_header, shown_url,
 };
 
 /// Request of a delivery, with its values filled in.
@@ -62,7 +63,7 @@ pub enum DeliveryRequest {
     /// Impairment of one direction; cleared without one.
     Impairment {
         /// Direction.
-        direction: ImpairedPort,
+        direction: Direction,
         /// Impairment by the daemon's API.
         impairment: Option<Map<String, Value>>,
     },

@@ -138,7 +138,12 @@ fn invalid_arguments_give_precise_errors() {
         (&["set", "port1", "--loss", "101%"], "--loss: found \"101%\""),
         (&["set", "port1", "--distribution", "normal"], "--distribution: found without jitter"),
         (&["set", "port1", "--preset", "ltee"], "did you mean \"lte\"?"),
-        (&["set", "port3", "--loss", "1%"], "possible values: port1, port2, both"),
+        (&["set", "port3", "--loss", "1%"], "found \"port3\", allowed port1, port2"),
+        (&["set", "port33", "--loss", "1%"], "port32, both, all"),
+        (
+            &["play", "nowhere.toml", "--dry-run", "--direction", "all"],
+            "found all beside --dry-run",
+        ),
         (&["set", "port1", "--loss-gemodel", "1% 10%"], "gilbert-elliott"),
         (&["watch", "--every", "1us"], "invalid --every: found 1us"),
         (&["play", "nowhere.toml"], "nowhere.toml: cannot be read"),

@@ -4,6 +4,7 @@ mod client;
 mod fuzz;
 mod interface;
 mod leases;
+mod ports;
 mod process;
 mod race;
 mod schema;
@@ -16,8 +17,9 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use groundwave_engine::{Broken, Execution};
 use groundwave_files::wall::MachineClock;
 use groundwave_http::serve::serve_to;
-use groundwave_impair::{Extensions, ShapePort, Snapshot, world};
-use groundwave_impaird::{Baseline, Daemon, Peer, Ports, router};
+use groundwave_impair::{Direction, Extensions, ShapePort, Snapshot, world};
+use groundwave_impaird::{Baseline, Daemon, Peer, Ports, RuleNames, router};
+use groundwave_io_impair::state_file;
 use groundwave_kernel::{Driver, Fake, Options, Shaper};
 use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};
@@ -66,8 +68,23 @@ impl Bench {
         Self::resumed(kernel, extensions, None)
     }
 
-    /// Over this kernel, with the leases of a file.
+    /// Over this kernel, with the leases of a file and the names of rules beside it.
     pub fn resumed(kernel: Fake, extensions: Extensions, leases: Option<&Path>) -> Self {
+        Self::on(&INTERFACES, kernel, extensions, leases)
+    }
+
+    /// With these interfaces as ports, of a kernel that has them.
+    pub fn of(interfaces: &[&str]) -> Self {
+        Self::on(interfaces, Fake::new(interfaces), Extensions::default(), None)
+    }
+
+    /// Over this kernel, with the leases of a file and these interfaces as ports.
+    pub fn on(
+        interfaces: &[&str],
+        kernel: Fake,
+        extensions: Extensions,
+        leases: Option<&Path>,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -77,7 +94,12 @@ impl Bench {
         let tables = folder.path().join("dist");
         std::fs::create_dir(&tables).unwrap();
         let options = Options { extensions, tables, take_over: false };
-        let shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
+        let mut shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
+        let rules = leases.map(|file| RuleNames::open(state_file::beside(file, "rules")).unwrap());
+        let rules = rules.unwrap_or_default();
+        for (direction, interface) in Direction::first(interfaces.len()).zip(interfaces) {
+            shaper.remember(interface, rules.of(direction).to_vec());
+        }
         let mut builder = world();
         builder.execution(Execution::Serial);
         let mut engine = builder.build::<Snapshot>(0, 1_000_000).unwrap();
@@ -85,16 +107,19 @@ impl Bench {
         let over = CancellationToken::new();
         let last = over.clone().cancelled_owned();
         let world = runtime.spawn(async move { engine.tend(MachineClock::start(), last).await });
-        let interfaces = INTERFACES.map(str::to_owned);
-        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
+        let names: Vec<_> = interfaces.iter().map(|name| (*name).to_owned()).collect();
+        let (driver, access) = Driver::new(shaper, names, handle.clone(), effects);
         runtime.spawn(driver.run());
         let ports = Ports {
-            names: INTERFACES.map(|name| name.parse().unwrap()),
-            addresses: ["0000:03:00.0".to_owned(), "virtual".to_owned()],
+            names: interfaces.iter().map(|name| name.parse().unwrap()).collect(),
+            addresses: std::iter::once("0000:03:00.0".to_owned())
+                .chain(interfaces.iter().skip(1).map(|_| "virtual".to_owned()))
+                .collect(),
             capabilities: access.capabilities().clone(),
         };
         let baseline = baseline(&folder.path().join("baseline.json"));
-        let mut daemon = Daemon::new(handle, access.into(), ports, baseline);
+        let daemon = Daemon::new(handle, access.into(), ports, baseline);
+        let mut daemon = daemon.with_rule_names(rules);
         if let Some(file) = leases {
             daemon = runtime.block_on(daemon.with_leases(file.to_owned())).unwrap();
             runtime.block_on(daemon.resume_leases());

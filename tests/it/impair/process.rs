@@ -230,7 +230,7 @@ fn interfaces_on_the_command_line_are_checked_like_those_of_a_file() {
         refusal(&output)
     };
     let twice = message_of(["lo", "lo"]);
-    assert!(twice.contains("found lo for both directions"), "{twice}");
+    assert!(twice.contains("found lo for port1 and port2"), "{twice}");
     let long = message_of(["lo", "abcdefghijklmnopqrstuvwxyz"]);
     assert!(long.contains("1 to 15 characters"), "{long}");
     let slash = message_of(["..", "lo"]);

@@ -21,6 +21,7 @@ use crate::wire::{NEAR, Traffic, ip, tool};
 arms! {
     DAEMON,
     two_ports_are_shaped: vm;
+    further_port_and_rule_names_outlive_a_kill: vm;
     rate_is_shaped_on_any_kernel: host, vm;
     a_foreign_root_survives_a_delete: host, vm;
     racing_clients_end_in_one_of_their_states: host, vm;
@@ -60,6 +61,13 @@ impl Daemon {
         for port in ["port1", "port2"] {
             writeln!(file, "[[ports]]\ndirection = \"{port}\"\ninterface = \"{port}\"").unwrap();
         }
+        Self::launch(before, folder)
+    }
+
+    /// Starts it with the configuration in `folder`.
+    fn launch(before: &[&str], folder: tempfile::TempDir) -> Self {
+        let (socket, config) =
+            (folder.path().join("impair.sock"), folder.path().join("impaird.toml"));
         let mut words: Vec<&str> = before.to_vec();
         words.extend([PROGRAM, "impaird", "--config"]);
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
@@ -107,6 +115,14 @@ impl Daemon {
         assert_eq!(status, 200, "{state}");
         assert_eq!(state["impairment"], *setting);
         assert_eq!(state.get("divergence"), None, "{state}");
+    }
+
+    /// Kills it, and starts one in its place.
+    fn kill_and_restart(mut self) -> Self {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        Self::launch(&[], folder)
     }
 
     fn socket(&self) -> PathBuf {
@@ -184,6 +200,32 @@ fn two_ports_are_shaped(bed: &mut Bed) {
     assert_eq!((status, &cleared["impairment"]), (200, &json!({})), "{cleared}");
     assert_eq!(qdiscs_of_tc(NEAR), [Value::Null; 0]);
     assert_eq!(qdiscs_of_tc("port2").len(), 3, "the other direction is another matter");
+    daemon.stop();
+}
+
+fn further_port_and_rule_names_outlive_a_kill(_: &mut Bed) {
+    ip("link add third type veth peer name far3\nlink set third up\nlink set far3 up\n");
+    let lines = "[[ports]]\ndirection = \"port3\"\ninterface = \"third\"";
+    let mut daemon = Daemon::configured(&[], lines, None);
+    let (_, system) = daemon.ask("GET", "/v1/system", None);
+    assert_eq!(system["ports"].as_array().unwrap().len(), 3, "{system}");
+    assert_eq!(daemon.put("port4", &json!({})).0, 400);
+    let rules = json!({
+        "latency": {"kind": "constant", "duration": 20_000_000},
+        "rules": [
+            {"name": "ssh-to", "match": {"protocol": "tcp", "destination_ports": "22"}, "exclude": true},
+            {"name": "voip", "match": {"protocol": "udp", "destination_ports": "5000-5100"},
+             "impairment": {"loss": {"model": "bernoulli", "pct": 5.0}}},
+        ],
+    });
+    daemon.set("port3", &rules);
+    assert_eq!(qdiscs_of_tc("third")[0]["kind"], "prio");
+    assert_eq!(qdiscs_of_tc("port2"), [Value::Null; 0], "the other ports are other matters");
+    let mut daemon = daemon.kill_and_restart();
+    let (status, state) = daemon.ask("GET", "/v1/impairments/port3", None);
+    assert_eq!((status, &state["impairment"]), (200, &rules), "{state}");
+    let (_, stats) = daemon.ask("GET", "/v1/impairments/port3/stats", None);
+    assert_eq!(stats["rules"][0]["names"], json!(["ssh-to"]), "{stats}");
     daemon.stop();
 }
 

@@ -53,7 +53,7 @@ fn windows_pass_what_the_trace_has(bed: &mut Bed) {
     let set_bytes = text.lines().count() as f64 * 1500.0;
     for window_ms in [200, 100, 50, 20] {
         let options = TimelineOptions {
-            directions: vec![Direction::Port1],
+            directions: vec![Direction::PORT1],
             window_ns: window_ms * 1_000_000,
             speed: 1.0,
             base: ImpairmentSpec::default(),

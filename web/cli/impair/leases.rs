@@ -128,7 +128,7 @@ fn text(leases: &[LeaseRecord]) -> String {
         ("holder", Align::Left),
     ]);
     for lease in leases {
-        for direction in Direction::ALL {
+        for direction in lease.changes.directions() {
             if let Some(sets) = set_fields(lease, direction) {
                 // Tenths are enough to read.
                 let left_ns = lease.remaining / 100_000_000 * 100_000_000;
@@ -155,10 +155,8 @@ pub async fn lease(
     let stopped = shutdown_signal()?;
     let lease = client.begin_lease(new).await?;
     let mut states = Vec::new();
-    for direction in Direction::ALL {
-        if lease.changes.get(direction).is_some() {
-            states.push(client.fetch(direction).await?);
-        }
+    for direction in lease.changes.directions() {
+        states.push(client.fetch(direction).await?);
     }
     show(&states, output)?;
     if !output.json {

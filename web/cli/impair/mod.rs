@@ -11,7 +11,9 @@ mod show;
 mod stats;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
 use groundwave_impair::Direction;
@@ -19,7 +21,7 @@ use groundwave_impair::Direction;
 use super::output::Output;
 use client::Client;
 
-/// Impair the traffic of two ports through a running impairment daemon
+/// Impair the traffic of ports through a running impairment daemon
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Impair {
@@ -42,6 +44,7 @@ Examples:
   groundwave impair system
   groundwave impair set port1 --delay 50ms --jitter 5ms --loss 1% --rate 10mbit
   groundwave impair set both --preset geo-satellite
+  groundwave impair set port3 --rate 2mbit
   groundwave impair set port1 --match \"proto udp dport 5000-5100\" --delay 80ms --loss 2%
   groundwave impair show
   groundwave impair watch port1
@@ -66,20 +69,53 @@ enum Command {
     Presets(presets::Presets),
 }
 
-/// One port or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// A port or several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
-    Port1,
-    Port2,
+    One(Direction),
+    /// The two of a link.
     Both,
+    /// All of the daemon.
+    All,
+}
+
+/// All sides, in the order of completions.
+static SIDES: LazyLock<Vec<Side>> = LazyLock::new(|| {
+    let ports = Direction::first(Direction::COUNT_MAX).map(Side::One);
+    ports.chain([Side::Both, Side::All]).collect()
+});
+
+impl ValueEnum for Side {
+    fn value_variants<'a>() -> &'a [Self] {
+        &SIDES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::One(direction) => direction.name(),
+            Self::Both => "both",
+            Self::All => "all",
+        }))
+    }
 }
 
 impl Side {
-    fn directions(self) -> Vec<Direction> {
+    /// Directions; `None` are all of the daemon.
+    fn fixed(self) -> Option<Vec<Direction>> {
         match self {
-            Self::Port1 => vec![Direction::Port1],
-            Self::Port2 => vec![Direction::Port2],
-            Self::Both => Direction::ALL.to_vec(),
+            Self::One(direction) => Some(vec![direction]),
+            Self::Both => Some(Direction::BOTH.to_vec()),
+            Self::All => None,
+        }
+    }
+
+    async fn directions(self, client: &mut Client) -> Result<Vec<Direction>, Failure> {
+        match self.fixed() {
+            Some(directions) => Ok(directions),
+            None => {
+                let system = client.system().await?;
+                Ok(system.ports.iter().map(|port| port.direction).collect())
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
-use groundwave_impair::Impairment;
+use groundwave_impair::{Direction, Impairment};
 use groundwave_impaird::play_lease::{LeaseClient, PlayLease};
 use groundwave_impaird::player::{Due, Playback, Played, play};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
@@ -29,8 +29,9 @@ pub struct Play {
     /// Timeline (.toml, .csv), packet-delivery trace of Mahimahi, or table of seconds and Mbit/s
     timeline: PathBuf,
 
-    /// Direction of traces and of steps without one
-    #[arg(long, value_name = "DIRECTION", default_value = "both")]
+    /// Direction of traces and of steps without one: port1 to port32, both (port1 and port2), or all ports
+    /// of the daemon
+    #[arg(long, value_name = "DIRECTION", default_value = "both", hide_possible_values = true)]
     direction: Side,
 
     /// Repeat until stopped
@@ -73,7 +74,7 @@ Timeline in TOML; each step is the whole state from its time on:
   length = \"90s\"            # default: the time of the last step
   [[step]]
   at = \"0s\"
-  direction = \"both\"        # port1, port2, both; default: --direction
+  direction = \"both\"        # port1 to port32, both; default: --direction
   preset = \"lte\"
   [[step]]
   at = \"30s\"
@@ -96,17 +97,13 @@ impl Play {
         self.dry_run
     }
 
-    fn read(&self) -> Result<(Timeline, Playback), Failure> {
+    fn read(&self, directions: Vec<Direction>) -> Result<(Timeline, Playback), Failure> {
         let invalid = |option: &str, what: String| Failure::Input(format!("--{option}: {what}"));
         let window = quantity::duration_ns(&self.window).map_err(|what| invalid("window", what))?;
         let seek_ns = quantity::duration_ns(&self.seek).map_err(|what| invalid("seek", what))?;
         let speed = quantity::factor(&self.speed).map_err(|what| invalid("speed", what))?;
-        let reading = TimelineOptions {
-            directions: self.direction.directions(),
-            window_ns: window,
-            speed,
-            base: self.beside.0.clone(),
-        };
+        let reading =
+            TimelineOptions { directions, window_ns: window, speed, base: self.beside.0.clone() };
         let line = load(&self.timeline, &reading).map_err(Failure::input)?;
         if seek_ns > line.length_ns {
             let (seek, most) = (print_duration(seek_ns), print_duration(line.length_ns));
@@ -122,7 +119,12 @@ impl Play {
 
     /// Prints the steps.
     pub fn plan(&self, output: Output) -> Result<(), Failure> {
-        let (line, playback) = self.read()?;
+        let directions = self.direction.fixed().ok_or_else(|| {
+            let what =
+                "invalid --direction: found all beside --dry-run, allowed port1 to port32, both";
+            Failure::Input(what.to_owned())
+        })?;
+        let (line, playback) = self.read(directions)?;
         let ahead = line.steps.iter().filter(|step| step.at_ns >= playback.seek_ns);
         if output.json {
             let steps: Vec<_> = ahead
@@ -160,9 +162,10 @@ impl Play {
 
     /// Plays until the end or until stopped, under a lease: a player that is killed leaves nothing behind.
     pub async fn run(self, client: Client, output: Output) -> Result<(), Failure> {
-        let (mut line, playback) = self.read()?;
         let stopped = shutdown_signal()?;
         let (mut renewing, mut ending) = (client.reconnect().await?, client.reconnect().await?);
+        let directions = self.direction.directions(&mut ending).await?;
+        let (mut line, playback) = self.read(directions)?;
         let system = ending.system().await?;
         for step in &mut line.steps {
             system.fit_derived_burst(step.direction, &mut step.impairment);

@@ -22,10 +22,11 @@ use crate::cli::output::Output;
 #[derive(Args)]
 #[command(after_help = SET_EXAMPLES)]
 pub struct Set {
-    /// Direction
+    /// Direction: port1 to port32, both (port1 and port2), or all ports of the daemon
+    #[arg(hide_possible_values = true)]
     direction: Side,
 
-    /// Preset to start from; options override it. With `both`, port1 is its downlink and port2 its
+    /// Preset to start from; options override it. Ports with odd numbers are its downlink, the others its
     /// uplink; `lte:up` and `lte:down` name a side
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
@@ -82,8 +83,8 @@ ports, ARP and frames with a VLAN tag. --keep keeps the rules, and with --match 
 #[derive(Args)]
 #[command(after_help = CLEAR_EXAMPLES)]
 pub struct Clear {
-    /// Direction
-    #[arg(default_value = "both")]
+    /// Direction: port1 to port32, both (port1 and port2), or all ports of the daemon
+    #[arg(default_value = "all", hide_possible_values = true)]
     direction: Side,
 
     /// Remove this rule alone
@@ -121,7 +122,7 @@ impl Set {
         }
         let system = client.system().await?;
         let mut requested = Vec::new();
-        for direction in self.direction.directions() {
+        for direction in self.direction.directions(client).await? {
             let below = match self.keep || rule.is_some() {
                 true => below(client.fetch(direction).await?, lasts.is_some()),
                 false => Impairment::default(),
@@ -233,7 +234,7 @@ fn print_tc(
 impl Clear {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
         let mut states = Vec::new();
-        for direction in self.direction.directions() {
+        for direction in self.direction.directions(client).await? {
             states.push(match &self.rule {
                 None => client.clear(direction).await?,
                 Some(name) => {

@@ -16,8 +16,8 @@ use crate::cli::output::{self, Output, word};
 #[derive(Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct Show {
-    /// Direction
-    #[arg(default_value = "both")]
+    /// Direction: port1 to port32, both (port1 and port2), or all ports of the daemon
+    #[arg(default_value = "all", hide_possible_values = true)]
     direction: Side,
 }
 
@@ -42,7 +42,7 @@ Examples:
 impl Show {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
         let mut states = Vec::new();
-        for direction in self.direction.directions() {
+        for direction in self.direction.directions(client).await? {
             states.push(client.fetch(direction).await?);
         }
         show(&states, output)
@@ -59,7 +59,7 @@ impl System {
     }
 }
 
-/// Shows states: one document, or a list of two.
+/// Shows states: one document, or a list of several.
 pub fn show(states: &[AppliedState], output: Output) -> Result<(), Failure> {
     if output.json {
         return match states {

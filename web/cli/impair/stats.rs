@@ -18,8 +18,8 @@ use crate::cli::output::{self, Output};
 #[derive(Args)]
 #[command(after_help = STATS_EXAMPLES)]
 pub struct Stats {
-    /// Direction
-    #[arg(default_value = "both")]
+    /// Direction: port1 to port32, both (port1 and port2), or all ports of the daemon
+    #[arg(default_value = "all", hide_possible_values = true)]
     direction: Side,
 }
 
@@ -32,8 +32,8 @@ Examples:
 #[derive(Args)]
 #[command(after_help = WATCH_EXAMPLES)]
 pub struct Watch {
-    /// Direction
-    #[arg(default_value = "both")]
+    /// Direction: port1 to port32, both (port1 and port2), or all ports of the daemon
+    #[arg(default_value = "all", hide_possible_values = true)]
     direction: Side,
 
     /// Sampling interval, 1ms or more
@@ -109,7 +109,7 @@ fn rates(direction: Direction, before: &LinkStats, now: &LinkStats) -> Rates {
 impl Stats {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
         let mut samples = Vec::new();
-        for direction in self.direction.directions() {
+        for direction in self.direction.directions(client).await? {
             samples.push((direction, client.stats(direction).await?));
         }
         if output.json {
@@ -169,7 +169,7 @@ impl Watch {
             let what = format!("invalid --every: found {}, allowed 1ms or more", self.every);
             return Err(Failure::Input(what));
         }
-        let directions = self.direction.directions();
+        let directions = self.direction.directions(client).await?;
         let mut before = Vec::new();
         for &direction in &directions {
             before.push(client.stats(direction).await?);
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn rates_are_differences_over_time() {
         let (before, now) = (sample(10, 1_000, 10, 1), sample(12, 251_000, 210, 11));
-        let measured = rates(Direction::Port1, &before, &now);
+        let measured = rates(Direction::PORT1, &before, &now);
         assert!(!measured.reset);
         assert_eq!(
             (measured.bits_per_s, measured.packets_per_s, measured.drops_per_s),
@@ -254,10 +254,10 @@ mod tests {
     fn reset_counters_have_no_rates() {
         let before = sample(10, 1_000_000, 1_000, 5);
         let restarted = sample(11, 2_000, 2, 0);
-        assert!(rates(Direction::Port1, &before, &restarted).reset);
+        assert!(rates(Direction::PORT1, &before, &restarted).reset);
         let remade = LinkStats { resets_total: 1, ..sample(11, 2_000_000, 2_000, 5) };
-        let measured = rates(Direction::Port1, &before, &remade);
+        let measured = rates(Direction::PORT1, &before, &remade);
         assert!(measured.reset && measured.bits_per_s == 0.0);
-        assert!(rates(Direction::Port1, &before, &before).reset, "no time passed");
+        assert!(rates(Direction::PORT1, &before, &before).reset, "no time passed");
     }
 }

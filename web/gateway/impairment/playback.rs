@@ -1,5 +1,6 @@
 //! Playback of timelines of impairments.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -43,9 +44,9 @@ pub struct NewPlayback {
     #[serde(default)]
     #[schemars(length(max = 255))]
     pub name: String,
-    /// Directions of a trace and of steps without one; default both.
+    /// Directions of a trace and of steps without one; default port1 and port2.
     #[serde(default)]
-    #[schemars(length(max = 2))]
+    #[schemars(length(max = 32))]
     pub directions: Vec<Direction>,
     /// Repeat until it is stopped.
     #[serde(default)]
@@ -98,17 +99,18 @@ impl NewPlayback {
             let allowed = format!("0 to {NAME_CHARS_MAX} characters");
             return Err(outside("/name", self.name, &allowed));
         }
-        if self.directions.len() > Direction::ALL.len() {
-            return Err(outside("/directions", self.directions.len(), "0 to 2"));
+        if self.directions.len() > Direction::COUNT_MAX {
+            let allowed = format!("0 to {}", Direction::COUNT_MAX);
+            return Err(outside("/directions", self.directions.len(), &allowed));
         }
         let name = match self.name.is_empty() {
             true => "timeline".to_owned(),
             false => self.name,
         };
-        let mut directions = Direction::ALL.to_vec();
-        if !self.directions.is_empty() {
-            directions.retain(|direction| self.directions.contains(direction));
-        }
+        let directions = match self.directions.is_empty() {
+            true => Direction::BOTH.to_vec(),
+            false => self.directions.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
+        };
         let options = TimelineOptions {
             directions,
             window_ns: self.window_ms * 1_000_000,

@@ -191,7 +191,7 @@ pub async fn attempt(
         }
         DeliveryRequest::Impairment { direction, impairment } => match &servers.impaird {
             Some(socket) => {
-                let path = format!("/v1/impairments/{}", direction.word());
+                let path = format!("/v1/impairments/{}", direction.name());
                 let (method, body) = match impairment {
                     Some(state) => (Method::PUT, json!(state).to_string().into_bytes()),
                     None => (Method::DELETE, Vec::new()),

@@ -287,7 +287,7 @@ impl Session {
                 at_s: seconds(due.at_ns),
                 impairment: due.impairment.clone(),
             });
-            progress.last.sort_by_key(|played| played.direction as usize);
+            progress.last.sort_by_key(|played| played.direction);
         });
     }
 

@@ -34,9 +34,8 @@ pub use kinds::{KindInfo, StepKind, catalogue};
 pub use mistake::{FlowMistake, MistakeCode};
 pub use node_use::{NodeUse, remove_node};
 pub use outside::{
-    Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, ImpairedPort, MqttPublish, Retry,
-    RunPlan, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, is_secret_header, shown_url,
-    url_parts,
+    Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, MqttPublish, Retry, RunPlan,
+    SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, is_secret_header, shown_url, url_parts,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
 pub use templates::template_mistakes;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
+use groundwave_impair::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -240,34 +241,13 @@ pub struct ExternalCall {
     pub retry: Retry,
 }
 
-/// Port of the impairment daemon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ImpairedPort {
-    /// First port.
-    Port1,
-    /// Second port.
-    Port2,
-}
-
-impl ImpairedPort {
-    /// The port in paths of the daemon.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Port1 => "port1",
-            Self::Port2 => "port2",
-        }
-    }
-}
-
 /// Sets an impairment at the impairment daemon of the gateway.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyImpairment {
-    /// Direction: out of the first or the second port of the daemon.
+    /// Direction: port of the daemon.
     #[garde(skip)]
-    pub direction: ImpairedPort,
+    pub direction: Direction,
     /// Impairment as the daemon's API has it, whose texts may name values of the context; without one it
     /// is cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]

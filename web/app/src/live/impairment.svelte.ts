@@ -1,7 +1,7 @@
-// The directions of the impairment daemon and the playback of the gateway, asked while their panel is shown.
+// The ports of the impairment daemon and the playback of the gateway, asked while their panel is shown.
 import { Refusal, wanted } from '../api/client';
 import { gateway, type AppliedState, type Impairment, type ImpairmentSystem, type LinkStats, type NewPlayback, type Playback } from '../api/gateway';
-import { DIRECTIONS, traffic, type Direction, type Traffic } from './impairment';
+import { traffic, type Direction, type Traffic } from './impairment';
 import { poll } from './poll';
 
 const PERIOD_MS = 1000;
@@ -30,7 +30,7 @@ class ImpairmentPanel {
       const states: Of<AppliedState> = {};
       const stats: Of<LinkStats> = {};
       const flowing: Of<Traffic | null> = {};
-      for (const direction of DIRECTIONS) {
+      for (const { direction } of this.system.ports) {
         const params = { path: { direction } };
         states[direction] = await wanted(gateway.GET('/v1/impairment/ports/{direction}', { params }));
         const now = await wanted(gateway.GET('/v1/impairment/ports/{direction}/stats', { params }));

@@ -4,7 +4,6 @@ import { figure } from '../units';
 import { describe } from './impairment-kinds';
 
 export type Direction = AppliedState['direction'];
-export const DIRECTIONS: readonly Direction[] = ['port1', 'port2'];
 
 export interface Row {
   name: string;
