@@ -71,10 +71,12 @@ web/app/node_modules/.package-lock.json: web/app/package-lock.json
 	cd web/app && npm ci --no-audit --no-fund --loglevel error
 	touch $@
 
-# The stock kernel of the virtual machines in which kernel, testbed and a whole mesh are tested.
+# The stock kernel of the virtual machines in which kernel, testbed and a whole mesh are tested, and kernel 6.12
+# for the contract.
 .PHONY: guest
 guest:
 	@sh scripts/guest-kernel.sh
+	@sh scripts/guest-kernel.sh .data/kernel-6.12 linux-image-6.12-amd64
 
 .PHONY: test-e2e
 test-e2e: guest

@@ -349,7 +349,8 @@ pub fn on_guest(group: &'static Group, case: &str, body: impl FnOnce(&mut Bed) +
     }
 }
 
-/// Tests of one body: `arms!(GROUP, body: fake, host, vm)` makes `body::fake` and so on.
+/// Tests of one body: `arms!(GROUP, body: fake, host, vm)` makes `body::fake` and so on; `newer` is the
+/// virtual machine with kernel 6.12.
 macro_rules! arms {
     ($group:ident, $($body:ident: $($arm:ident),+;)+) => {
         $(mod $body {
@@ -374,6 +375,14 @@ macro_rules! arms {
         #[test]
         fn vm() {
             $crate::bed::on_guest(&$crate::$group, concat!(module_path!(), "::vm"), super::$body);
+        }
+    };
+    (@newer $group:ident, $body:ident) => {
+        #[groundwave_needs::needs(virtual_machine, newer_kernel)]
+        #[test]
+        fn newer() {
+            let case = concat!(module_path!(), "::newer");
+            $crate::bed::on_guest(&$crate::NEWER, case, super::$body);
         }
     };
 }

@@ -31,6 +31,10 @@ pub struct Group {
     /// Sets of kernel modules (`scripts/guest-kernel.sh`) that are loaded before the cases run, each
     /// with a parameter of its last module where one follows.
     pub load: &'static [&'static str],
+    /// Last part of the names of its cases.
+    arm: &'static str,
+    /// Folder of its kernel among the fetched data.
+    kernel: &'static str,
 }
 
 /// Groups that run in one virtual machine, one after the other.
@@ -40,10 +44,20 @@ pub struct Boot {
 }
 
 impl Group {
+    /// Cases `vm` below a module, on Debian's stock kernel.
+    pub const fn new(module: &'static str, load: &'static [&'static str]) -> Self {
+        Self { module, load, arm: "vm", kernel: "kernel" }
+    }
+
+    /// Cases `newer` below a module, on kernel 6.12.
+    pub const fn on_newer(module: &'static str, load: &'static [&'static str]) -> Self {
+        Self { module, load, arm: "newer", kernel: "kernel-6.12" }
+    }
+
     /// Asserts that a case passed in the virtual machine, and prints its output.
     pub fn assert(&self, case: &str) {
         AHEAD.call_once(boot_ahead);
-        let has = |boot: &&Boot| boot.groups.iter().any(|one| one.module == self.module);
+        let has = |boot: &&Boot| boot.groups.iter().any(|one| std::ptr::eq(*one, self));
         let boot = crate::BOOTS.iter().find(has).expect("a group of a boot");
         let report = boot.report.wait().as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, lines)) = report.cases.get(case) else {
@@ -55,8 +69,8 @@ impl Group {
 
     /// `true` for the cases of this group.
     fn has(&self, case: &str) -> bool {
-        let below = case.strip_prefix(self.module);
-        below.is_some_and(|rest| rest.starts_with("::"))
+        let below = case.strip_prefix(self.module).and_then(|rest| rest.strip_prefix("::"));
+        below.is_some_and(|rest| rest.rsplit("::").next() == Some(self.arm))
     }
 }
 
@@ -109,7 +123,8 @@ fn selected() -> Vec<String> {
     };
     let ignored = listed(&["--ignored"]);
     let all = listed(&[]).into_iter();
-    all.filter(|case| case.ends_with("::vm") && !ignored.contains(case)).collect()
+    let is_of_guest = |case: &String| case.ends_with("::vm") || case.ends_with("::newer");
+    all.filter(|case| is_of_guest(case) && !ignored.contains(case)).collect()
 }
 
 /// `true` if this process runs in the virtual machine.
@@ -130,7 +145,8 @@ impl Report {
         let Some(job) = job(boot, cases) else {
             return Err("no case of the virtual machine was selected".to_owned());
         };
-        let kernel = fetched("kernel")
+        let folder = boot.groups.first().map_or("kernel", |group| group.kernel);
+        let kernel = fetched(folder)
             .canonicalize()
             .map_err(|_| "no kernel of the virtual machine: run `make setup guest`".to_owned())?;
         let folder = tempfile::tempdir().unwrap();

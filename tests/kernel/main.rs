@@ -27,27 +27,30 @@ use guest::{Boot, Group};
 const NETWORK: [&str; 3] = ["network", "netem", "ingress"];
 
 /// The desired state is in force.
-static CONTRACT: Group = Group { module: "contract", load: &NETWORK };
+static CONTRACT: Group = Group::new("contract", &NETWORK);
+
+/// The same on kernel 6.12.
+static NEWER: Group = Group::on_newer("contract", &NETWORK);
 
 /// Delay, rate, loss and order as packets see them.
-static PACKETS: Group = Group { module: "packets", load: &NETWORK };
+static PACKETS: Group = Group::new("packets", &NETWORK);
 
 /// A kernel without netem.
-static BARE: Group = Group { module: "bare", load: &["network", "ingress"] };
+static BARE: Group = Group::new("bare", &["network", "ingress"]);
 
 /// The program, also under load.
-static DAEMON: Group = Group { module: "daemon", load: &NETWORK };
+static DAEMON: Group = Group::new("daemon", &NETWORK);
 
 /// A bus with a sensor, whose registers are memory.
-static SENSORS: Group = Group { module: "sensors", load: &["sensor chip_addr=0x76"] };
+static SENSORS: Group = Group::new("sensors", &["sensor chip_addr=0x76"]);
 
 /// Sensors and GPIO lines behind a bridge in user space; the driver waits out limits of seconds, which
 /// an idle processor with a clock of its own skips.
-static DEVICES: Group = Group { module: "devices", load: &["bridge"] };
+static DEVICES: Group = Group::new("devices", &["bridge"]);
 
-/// All virtual machines, those that take longest first. A kernel without netem has it from the end of
-/// the group on.
-static BOOTS: [Boot; 4] = [
+/// All virtual machines, those that take longest first; the groups of one have the same kernel. A kernel
+/// without netem has it from the end of the group on.
+static BOOTS: [Boot; 5] = [
     Boot::new(&[&testbed::segment::GROUP]),
     Boot::new(&[
         &testbed::babel::GROUP,
@@ -62,4 +65,5 @@ static BOOTS: [Boot; 4] = [
         &testbed::bound::GROUP,
     ]),
     Boot::new(&[&BARE, &DAEMON, &CONTRACT, &PACKETS, &DEVICES, &SENSORS]),
+    Boot::new(&[&NEWER]),
 ];

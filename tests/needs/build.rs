@@ -223,6 +223,11 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh, then make guest",
     },
     Need {
+        name: "newer_kernel",
+        checks: &[Data("kernel-6.12/complete")],
+        hint: "make guest, with a package source that has linux-image-6.12-amd64",
+    },
+    Need {
         name: "mesh_programs",
         checks: &[
             Program("iw"),

@@ -8,9 +8,9 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    the_whole_kernel_does_it_all: fake, vm;
+    the_whole_kernel_does_it_all: fake, vm, newer;
     this_machine_gives_its_capabilities: host;
-    probing_leaves_nothing: fake, host, vm;
+    probing_leaves_nothing: fake, host, vm, newer;
 }
 
 fn the_whole_kernel_does_it_all(bed: &mut Bed) {

@@ -8,8 +8,8 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    off_by_default: fake, vm;
-    enabled_extensions_are_applied: fake, vm;
+    off_by_default: fake, vm, newer;
+    enabled_extensions_are_applied: fake, vm, newer;
 }
 
 fn both() -> [Value; 2] {

@@ -7,11 +7,11 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    every_field_alone: fake, vm;
-    all_fields_together: fake, vm;
-    rate_and_queue: fake, host, vm;
-    limits_of_the_ranges: fake, vm;
-    nothing_leaves_nothing: fake, host, vm;
+    every_field_alone: fake, vm, newer;
+    all_fields_together: fake, vm, newer;
+    rate_and_queue: fake, host, vm, newer;
+    limits_of_the_ranges: fake, vm, newer;
+    nothing_leaves_nothing: fake, host, vm, newer;
 }
 
 /// Sets, reads back, and asks `tc`.

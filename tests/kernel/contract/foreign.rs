@@ -9,10 +9,10 @@ use crate::wire::{NEAR, tool};
 
 arms! {
     CONTRACT,
-    a_foreign_root_survives_clear: fake, vm;
-    a_foreign_root_in_place_of_ours_survives_clear: fake, vm;
-    restarted_program_recognizes_its_qdiscs: fake, host, vm;
-    changes_of_others_are_noticed: fake, host, vm;
+    a_foreign_root_survives_clear: fake, vm, newer;
+    a_foreign_root_in_place_of_ours_survives_clear: fake, vm, newer;
+    restarted_program_recognizes_its_qdiscs: fake, host, vm, newer;
+    changes_of_others_are_noticed: fake, host, vm, newer;
     a_bridge_is_refused: host;
 }
 

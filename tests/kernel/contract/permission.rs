@@ -9,7 +9,7 @@ use crate::bed::{Bed, arms, impairment};
 
 arms! {
     CONTRACT,
-    without_the_capability_nothing_changes: fake, host, vm;
+    without_the_capability_nothing_changes: fake, host, vm, newer;
 }
 
 /// Takes CAP_NET_ADMIN from this thread, or from the model's caller.

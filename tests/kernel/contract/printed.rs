@@ -8,8 +8,8 @@ use crate::wire::{NEAR, try_tool};
 
 arms! {
     CONTRACT,
-    rate_and_queue: host, vm;
-    every_field: vm;
+    rate_and_queue: host, vm, newer;
+    every_field: vm, newer;
 }
 
 /// Options of the disciplines, as `tc` shows them; of the size of a frame, which only a peak rate uses, it

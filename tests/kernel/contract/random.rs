@@ -18,7 +18,7 @@ use crate::bed::{Bed, agrees, arms};
 
 arms! {
     CONTRACT,
-    any_impairment: fake, vm;
+    any_impairment: fake, vm, newer;
     any_rate_and_queue: fake, host;
 }
 

@@ -8,8 +8,8 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    whatever_fails_the_stack_is_the_old_one: fake, vm;
-    whatever_fails_the_shaper_is_the_old_one: fake, host, vm;
+    whatever_fails_the_stack_is_the_old_one: fake, vm, newer;
+    whatever_fails_the_shaper_is_the_old_one: fake, host, vm, newer;
 }
 
 /// Changes from each to each, with every request on the way spoilt in turn.

@@ -11,11 +11,11 @@ use crate::wire::{NEAR, Traffic};
 
 arms! {
     CONTRACT,
-    same_layers_are_changed_in_place: fake, vm;
-    the_same_shaper_is_changed_in_place: fake, host, vm;
-    new_layers_are_counted: fake, vm;
-    counters_survive_new_layers: fake, host, vm;
-    netem_holds_the_queue_below: host, vm;
+    same_layers_are_changed_in_place: fake, vm, newer;
+    the_same_shaper_is_changed_in_place: fake, host, vm, newer;
+    new_layers_are_counted: fake, vm, newer;
+    counters_survive_new_layers: fake, host, vm, newer;
+    netem_holds_the_queue_below: host, vm, newer;
 }
 
 fn same_layers_are_changed_in_place(bed: &mut Bed) {

@@ -21,10 +21,7 @@ const MODULES: [&str; 3] = ["network", "netem", "mesh"];
 macro_rules! guest {
     ($module:literal: $($body:ident),+ $(,)?) => {
         /// The tests of this file.
-        pub static GROUP: $crate::guest::Group = $crate::guest::Group {
-            module: $module,
-            load: &super::MODULES,
-        };
+        pub static GROUP: $crate::guest::Group = $crate::guest::Group::new($module, &super::MODULES);
 
         $(mod $body {
             #[groundwave_needs::needs(virtual_machine, routing_programs, terrain)]
