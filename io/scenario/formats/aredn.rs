@@ -36,6 +36,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         ..MeshNode::default()
     });
     let node = node.to_ascii_uppercase();
+    snapshot.observer = Some(node.clone());
     for (address, link) in document["link_info"].as_object().into_iter().flatten() {
         snapshot.listed_links += 1;
         if link["linkType"].as_str().is_some_and(|kind| !kind.is_empty() && kind != "RF") {

@@ -31,6 +31,7 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
             let (_, interface) = line.split_once("MAC: ").unwrap_or_default();
             let address = interface.split(['/', ' ']).find(|word| is_address(word));
             node = address.map_or(node, str::to_owned);
+            snapshot.observer = address.map(str::to_owned);
             continue;
         }
         let line = line.trim_start().trim_start_matches('*').trim_start();

@@ -30,6 +30,9 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     else {
         return snapshot.drop("a device without a hostname and addresses");
     };
+    snapshot.observer = Some(device.clone());
+    snapshot.aliases =
+        interfaces().filter_map(|one| Some((text(&one["mac"])?, device.clone()))).collect();
     snapshot.nodes.push(MeshNode {
         key: device.clone(),
         name: Some(device.clone()),

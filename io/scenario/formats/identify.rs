@@ -180,12 +180,12 @@ impl Sample<'_> {
             return format!("XML with the first element {}{detail}", quoted(&root));
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(self.bytes()) {
-            Ok(_) => "JSON of an unknown kind".to_owned(),
+            Ok(_) => format!("JSON of an unknown kind{}", self.parts()),
             Err(error) if self.text().trim_start().starts_with(['{', '[']) => {
                 format!("invalid JSON ({error})")
             }
             Err(_) if self.bytes().is_empty() => "an empty document".to_owned(),
-            Err(_) => "content of an unknown kind".to_owned(),
+            Err(_) => format!("content of an unknown kind{}", self.parts()),
         }
     }
 }

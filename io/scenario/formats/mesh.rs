@@ -1,6 +1,6 @@
 //! Snapshots of running meshes as JSON: one document, one a line, or the files of a folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
@@ -24,6 +24,10 @@ pub(super) struct MeshSnapshot {
     pub listed_links: usize,
     /// Time, s since the Unix epoch.
     pub at_unix_s: Option<f64>,
+    /// Key of the node whose table the document is; `None` for a document of the whole mesh.
+    pub observer: Option<String>,
+    /// Addresses of interfaces and other identifiers, with the keys of their nodes.
+    pub aliases: Vec<(String, String)>,
     /// Reasons for what was dropped, with the path in the document.
     pub dropped: Vec<(String, String)>,
 }
@@ -55,8 +59,9 @@ impl MeshSnapshot {
     }
 }
 
-/// Reads the snapshots of `source`. Those without a time are `options.step_s` apart; a link that a
-/// later snapshot does not list has a delivery of 0 from then on.
+/// Reads the snapshots of `source`. Those without a time are `options.step_s` apart, those of single nodes by
+/// node; a link that a later snapshot of the mesh, or of the same node, does not list has a delivery of 0
+/// from then on.
 pub(super) fn read(
     format: &Format,
     parse: fn(&Value, &mut MeshSnapshot),
@@ -85,10 +90,10 @@ pub(super) fn read(
             }
             let mut snapshot = MeshSnapshot::default();
             parse(&document, &mut snapshot);
-            series.take(snapshot, number);
+            series.snapshots.push((number, snapshot));
         }
     }
-    let mut dataset = series.dataset;
+    let mut dataset = series.join();
     if dataset.begin_unix_s.is_some() {
         dataset.drop_unset_clocks();
     }
@@ -110,15 +115,22 @@ pub(super) fn read_text(
         }
         let mut snapshot = MeshSnapshot::default();
         parse(document::text(format, bytes)?, &mut snapshot);
-        series.take(snapshot, number);
+        series.snapshots.push((number, snapshot));
     }
-    Ok(series.dataset)
+    Ok(series.join())
 }
 
 /// Snapshots read so far.
 struct Series {
     dataset: Dataset,
-    /// Links of the last snapshot.
+    /// Snapshots with the numbers of their documents.
+    snapshots: Vec<(usize, MeshSnapshot)>,
+}
+
+/// Documents of one observer so far, and the links of the last one.
+#[derive(Default)]
+struct View {
+    documents: usize,
     links: BTreeSet<(String, String)>,
 }
 
@@ -126,7 +138,43 @@ impl Series {
     /// Nothing yet.
     fn new(options: &ReadOptions) -> Self {
         let dataset = Dataset { step_s: Some(options.step_s), ..Dataset::default() };
-        Self { dataset, links: BTreeSet::new() }
+        Self { dataset, snapshots: Vec::new() }
+    }
+
+    /// The snapshots as one dataset: an address is the node that states it anywhere.
+    fn join(mut self) -> Dataset {
+        let mut snapshots = std::mem::take(&mut self.snapshots);
+        // `None` for addresses of several nodes.
+        let mut owners: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for (address, key) in snapshots.iter().flat_map(|(_, snapshot)| &snapshot.aliases) {
+            let owner = owners.entry(address.clone()).or_insert_with(|| Some(key.clone()));
+            if owner.as_ref().is_some_and(|owner| owner != key) {
+                *owner = None;
+            }
+        }
+        let nodes = snapshots.iter().flat_map(|(_, snapshot)| &snapshot.nodes);
+        for key in nodes.map(|node| &node.key) {
+            owners.remove(key);
+        }
+        self.dataset.begin_unix_s = snapshots.first().and_then(|(_, first)| first.at_unix_s);
+        // All nodes first: a link may be to a node that a later document names.
+        for (number, snapshot) in &mut snapshots {
+            let mut keys = BTreeSet::new();
+            for node in std::mem::take(&mut snapshot.nodes) {
+                if !keys.insert(node.key.clone()) {
+                    let what = "a node that the document lists before: its first entry counts";
+                    let at = || Location::new(*number as u64, node.path.as_str());
+                    self.dataset.report.add(what, at);
+                }
+                self.node(node);
+            }
+        }
+        let mut views = BTreeMap::new();
+        for (number, snapshot) in snapshots {
+            let view = views.entry(snapshot.observer.clone()).or_default();
+            self.take(snapshot, number, view, &owners);
+        }
+        self.dataset
     }
 
     /// Counts a document behind the first that is of another format; `false` for others.
@@ -139,39 +187,41 @@ impl Series {
         is_other
     }
 
-    fn take(&mut self, snapshot: MeshSnapshot, number: usize) {
+    fn take(
+        &mut self,
+        snapshot: MeshSnapshot,
+        number: usize,
+        view: &mut View,
+        owners: &BTreeMap<String, Option<String>>,
+    ) {
         let dataset = &mut self.dataset;
         for (what, path) in snapshot.dropped {
             dataset.report.add(&what, || Location::new(number as u64, path));
         }
         dataset.title = dataset.title.take().or(snapshot.title);
         dataset.links += snapshot.listed_links;
-        let elapsed_s = (number - 1) as f64 * dataset.step_s.unwrap_or(1.0);
-        if dataset.begin_unix_s.is_none() && number == 1 {
-            dataset.begin_unix_s = snapshot.at_unix_s;
-        }
+        let before = match snapshot.observer {
+            Some(_) => view.documents,
+            None => number - 1,
+        };
+        view.documents += 1;
+        let elapsed_s = before as f64 * dataset.step_s.unwrap_or(1.0);
         let at_s = match (snapshot.at_unix_s, dataset.begin_unix_s) {
             (Some(at_s), Some(_)) => at_s,
             (_, begin) => begin.unwrap_or(0.0) + elapsed_s,
         };
-        let mut keys = BTreeSet::new();
-        for node in snapshot.nodes {
-            if !keys.insert(node.key.clone()) {
-                let what = "a node that the document lists before: its first entry counts";
-                self.dataset.report.add(what, || Location::new(number as u64, node.path.as_str()));
-            }
-            self.node(node);
-        }
+        let owner = |key: String| owners.get(&key).cloned().flatten().unwrap_or(key);
         let mut links = BTreeSet::new();
         for (from, to, values) in snapshot.links {
+            let (from, to) = (owner(from), owner(to));
             self.dataset.observe(at_s, (&from, &to), values, number);
             links.insert((from, to));
         }
         let absent = Measured { delivery_prob: Some(0.0), ..Measured::default() };
-        for (from, to) in self.links.difference(&links) {
+        for (from, to) in view.links.difference(&links) {
             self.dataset.observe(at_s, (from, to), absent, number);
         }
-        self.links = links;
+        view.links = links;
     }
 
     /// Adds a node, or finds that of its key.

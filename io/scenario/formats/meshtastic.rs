@@ -69,7 +69,8 @@ const DEVICE: &str = "device";
 /// SNR is that of packets that the device received without a hop between. Without its id the device
 /// is a node of its own.
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
-    let device = text(&document[DEVICE]).unwrap_or_else(|| DEVICE.to_owned());
+    snapshot.observer = text(&document[DEVICE]);
+    let device = snapshot.observer.clone().unwrap_or_else(|| DEVICE.to_owned());
     for (id, node) in document.as_object().into_iter().flatten() {
         if id == DEVICE {
             continue;

@@ -1,8 +1,6 @@
 //! Maps of Freifunk communities: meshviewer, hopglass versions 1 and 2, and the neighbours of nodes
 //! in the form of respondd.
 
-use std::collections::BTreeMap;
-
 use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
@@ -14,7 +12,7 @@ use super::{Content, Format};
 pub static FORMAT: Format = Format {
     name: "meshviewer",
     label: "meshviewer",
-    description: "meshviewer, hopglass or respondd: positions, TQ and signal of links",
+    description: "meshviewer, hopglass, yanic or respondd: positions, TQ and signal of links",
     extensions: &["json"],
     contents: &[Content::Positions, Content::Measurements],
     sniff: |sample| sniff(sample.json()),
@@ -23,10 +21,17 @@ pub static FORMAT: Format = Format {
     ..Format::NONE
 };
 
+/// Format of the lines of yanic's output `raw-jsonl`, stated by the first of them; each of the others is
+/// a node.
+const YANIC_LINES: &str = "raw-nodes-jsonl";
+
 /// Nodes looked at to recognise a document.
 const SNIFFED: usize = 100;
 
 fn sniff(document: &Value) -> bool {
+    if document["format"] == YANIC_LINES {
+        return true;
+    }
     let has = |of: &Value, keys: &[&str]| keys.iter().any(|key| !of[*key].is_null());
     let has_neighbours = |node: &Value| has(node, &["neighbours", "neighbors"]);
     let is_node = |node: &Value| has(node, &["node_id", "hostname", "nodeinfo", "location"]);
@@ -54,10 +59,10 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     let nodes: Vec<(String, Option<&String>, &Value)> = match (list, document) {
         (Value::Array(_) | Value::Object(_), _) => entries(list, "nodes").collect(),
         (_, Value::Array(_)) => entries(document, "").collect(),
+        _ if document["format"] == YANIC_LINES => Vec::new(),
         _ => vec![("node".to_owned(), None, document)],
     };
-    // Keys of nodes by the addresses of their interfaces.
-    let mut owners = BTreeMap::new();
+    let is_answer = nodes.len() == 1 && !list.is_array() && !list.is_object();
     for (path, key, node) in &nodes {
         let info = nodeinfo(node);
         let hostname = text(&info["hostname"]);
@@ -65,10 +70,14 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             .or_else(|| text(&node["neighbours"]["node_id"]))
             .or_else(|| key.map(String::to_owned));
         let key = id.clone().or_else(|| hostname.clone()).unwrap_or_else(|| path.clone());
-        addresses(&info["network"], &mut |mac| drop(owners.insert(mac, key.clone())));
+        if is_answer {
+            snapshot.observer = Some(key.clone());
+        }
+        let aliases = &mut snapshot.aliases;
+        addresses(&info["network"], &mut |mac| aliases.push((mac, key.clone())));
         for list in ["batadv", "wifi"] {
             for (mac, _) in node["neighbours"][list].as_object().into_iter().flatten() {
-                owners.insert(mac.clone(), key.clone());
+                aliases.push((mac.clone(), key.clone()));
             }
         }
         let gateway = node["is_gateway"] == true || node["flags"]["gateway"] == true;
@@ -81,7 +90,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         });
     }
     for (_, _, node) in &nodes {
-        neighbours(&node["neighbours"], &owners, snapshot);
+        neighbours(&node["neighbours"], snapshot);
     }
     for row in rows(&document["links"]) {
         snapshot.listed_links += 1;
@@ -102,8 +111,7 @@ fn addresses(of: &Value, each: &mut impl FnMut(String)) {
 }
 
 /// Neighbours of a node, by its interfaces.
-fn neighbours(of: &Value, owners: &BTreeMap<String, String>, snapshot: &mut MeshSnapshot) {
-    let owner = |mac: &String| owners.get(mac).cloned().unwrap_or_else(|| mac.clone());
+fn neighbours(of: &Value, snapshot: &mut MeshSnapshot) {
     for (list, radio) in [("batadv", false), ("wifi", true)] {
         for (mac, interface) in of[list].as_object().into_iter().flatten() {
             let peers = interface["neighbours"].as_object().into_iter().flatten();
@@ -118,7 +126,7 @@ fn neighbours(of: &Value, owners: &BTreeMap<String, String>, snapshot: &mut Mesh
                 }
                 match values.is_empty() {
                     true => snapshot.drop("a neighbour without TQ or signal"),
-                    false => snapshot.link(&owner(peer), &owner(mac), values),
+                    false => snapshot.link(peer, mac, values),
                 }
             }
         }

@@ -17,14 +17,16 @@
 //! | [`netjson`] | | yes | | yes | recording |
 //! | [`device_monitoring`] | | yes | | yes | |
 //! | [`batctl`], [`batctl_text`], [`olsrd`], [`olsr_text`] | | | | yes | |
+//! | [`babel`], [`bmx`], [`vis`], [`k7`] | | | | yes | |
 //! | [`meshviewer`] | | yes | | yes | |
 //! | [`cnml`], [`openwifimap`], [`nycmesh`], [`core_imn`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
-//! | [`wardrive`] | | | yes | yes | |
-//! | [`aredn`], [`meshtastic`], [`ffmap`] | | yes | | yes | |
+//! | [`ns3`], [`mininet`] | | | yes | | |
+//! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`] | | | yes | yes | |
+//! | [`aredn`], [`meshtastic`], [`ffmap`], [`libremesh`], [`meshcore`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
 //! | [`ns2`] | | | yes | | |
 //! | [`mahimahi`] | | | | yes | |
@@ -35,8 +37,10 @@
 
 pub mod ansim;
 pub mod aredn;
+pub mod babel;
 pub mod batctl;
 pub mod batctl_text;
+pub mod bmx;
 pub mod bonnmotion;
 mod clock;
 pub mod cnml;
@@ -54,18 +58,25 @@ pub mod ffmap;
 pub mod geojson;
 pub mod gpx;
 mod identify;
+pub mod k7;
 pub mod kml;
 pub mod kml_tracks;
 pub mod kmz;
+pub mod libremesh;
 pub mod limits;
 pub mod mahimahi;
 mod mesh;
+pub mod meshcore;
 pub mod meshtastic;
+pub mod meshtastic_mqtt;
 pub mod meshviewer;
+pub mod mininet;
 mod motion;
+mod nearest;
 pub mod netjson;
 pub mod nmea;
 pub mod ns2;
+pub mod ns3;
 pub mod nycmesh;
 pub mod olsr_text;
 pub mod olsrd;
@@ -88,6 +99,8 @@ pub mod sumo;
 #[cfg(test)]
 mod tests;
 mod text;
+pub mod ttnmapper;
+pub mod vis;
 pub mod wardrive;
 mod xml;
 
@@ -185,32 +198,42 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 34] = [
+pub static FORMATS: [&Format; 44] = [
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
     &kmz::FORMAT,
     &wardrive::WIGLE,
     &wardrive::RANGE_TEST,
+    &ttnmapper::FORMAT,
     &csv::FORMAT,
     &scenario::FORMAT,
     &eel::FORMAT,
     &gpx::FORMAT,
     &qth::FORMAT,
     &ns2::FORMAT,
+    &ns3::FORMAT,
+    &mininet::FORMAT,
     &bonnmotion::FORMAT,
     &sumo::FORMAT,
     &ansim::FORMAT,
     &nmea::FORMAT,
     &mahimahi::FORMAT,
+    &k7::FORMAT,
     &netjson::FORMAT,
     &device_monitoring::FORMAT,
     &batctl::FORMAT,
     &batctl_text::FORMAT,
     &olsrd::FORMAT,
     &olsr_text::FORMAT,
+    &babel::FORMAT,
+    &bmx::FORMAT,
+    &vis::FORMAT,
+    &libremesh::FORMAT,
     &aredn::FORMAT,
     &meshtastic::FORMAT,
+    &meshtastic_mqtt::FORMAT,
+    &meshcore::FORMAT,
     &openwifimap::FORMAT,
     &nycmesh::FORMAT,
     &ffmap::GRAPH,

@@ -40,9 +40,14 @@ pub static RANGE_TEST: Format = Format {
 const RECEIVER: &str = "receiver";
 
 /// Reads a row with a function of its cells by column.
-type TakeRow = for<'c> fn(&mut Dataset, &dyn Fn(&str) -> &'c str, usize);
+pub(super) type TakeRow = for<'c> fn(&mut Dataset, &dyn Fn(&str) -> &'c str, usize);
 
-fn read(format: &'static Format, source: &Source, take: TakeRow) -> Result<Dataset, FormatError> {
+/// Reads the rows of a table whose first line names its columns.
+pub(super) fn read(
+    format: &'static Format,
+    source: &Source,
+    take: TakeRow,
+) -> Result<Dataset, FormatError> {
     let text = text(format, source.bytes())?;
     // WiGLE has a line about the device before the heads of columns.
     let (skipped, table) = match text.starts_with("WigleWifi-") {
@@ -78,7 +83,8 @@ fn read(format: &'static Format, source: &Source, take: TakeRow) -> Result<Datas
     Ok(dataset)
 }
 
-fn place(lat: &str, lon: &str) -> Option<GeoPoint> {
+/// A position of texts in degrees.
+pub(super) fn place(lat: &str, lon: &str) -> Option<GeoPoint> {
     let place = lat.parse().ok().zip(lon.parse().ok())?;
     GeoPoint::new(place.0, place.1).ok()
 }

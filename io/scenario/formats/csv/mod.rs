@@ -22,7 +22,7 @@ use super::dataset::Dataset;
 use super::error::FormatError;
 use super::recording::{Output, RecordingWriter};
 use super::rows::{self, Changes};
-use super::{Content, Format, ReadOptions, Source};
+use super::{Content, Format, ReadOptions, Source, ttnmapper};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -32,7 +32,10 @@ pub static FORMAT: Format = Format {
     extensions: &["csv", "tsv"],
     media_type: Some("text/csv; charset=utf-8"),
     contents: &[Content::Plan, Content::Measurements],
-    sniff: |sample| sample.lines().next().is_some_and(read::is_header),
+    sniff: |sample| {
+        let is_plan = |line: &str| read::is_header(line) && !ttnmapper::is_heads(line);
+        sample.lines().next().is_some_and(is_plan)
+    },
     is_series: false,
     read: Some(read),
     write_plan: Some(write::write),

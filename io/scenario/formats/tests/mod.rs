@@ -3,6 +3,7 @@
 mod clocks;
 mod courses;
 mod csv;
+mod daemons;
 mod exports;
 mod geojson;
 mod hostile;
@@ -12,6 +13,7 @@ mod kml;
 mod maps;
 mod motion;
 mod plans;
+mod receivers;
 mod recordings;
 mod roundtrip;
 mod scenario;

@@ -13,6 +13,10 @@
 //! backward = "2"                   # value for b to a
 //! [values]
 //! rx_power_dbm = "rsl_dbm"         # any of the measured values
+//! [position]                       # of a node that moves, where each row has it
+//! of = "to"                        # or "from"
+//! lat_deg = "lat"
+//! lon_deg = "lon"
 //! [links]                          # positions of links; or [nodes] with name, lat_deg, lon_deg
 //! file = "links.csv"
 //! id = "link_id"
@@ -58,6 +62,9 @@ pub struct Mapping {
     pub link: Link,
     /// Columns of values, by the keys of [`VALUES`].
     pub values: BTreeMap<String, String>,
+    /// Columns of the position of one end of each row.
+    #[serde(default)]
+    pub position: Option<Position>,
     /// A table of nodes.
     #[serde(default)]
     pub nodes: Option<Nodes>,
@@ -113,6 +120,28 @@ pub struct Link {
     pub direction: Option<String>,
     /// Value of that column for the direction from b to a.
     pub backward: Option<String>,
+}
+
+/// Columns of the position of a node at the time of the row.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Position {
+    /// The end of the link that is there.
+    pub of: End,
+    /// Column of the latitude.
+    pub lat_deg: String,
+    /// Column of the longitude.
+    pub lon_deg: String,
+}
+
+/// An end of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The sender.
+    From,
+    /// The receiver.
+    To,
 }
 
 /// A table of nodes.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::Source;
 use super::super::clock::iso8601;
-use super::super::dataset::Dataset;
+use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::extremes::CLOCK_SET_UNIX_S;
 use super::FORMAT;
@@ -20,7 +20,7 @@ use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
 
 pub use guess::mapping as guess;
-pub use mapping::{Links, Mapping, Nodes, TimeUnit, VALUES, load};
+pub use mapping::{End, Links, Mapping, Nodes, Position, TimeUnit, VALUES, load};
 
 /// A mapping with the station of its nodes and the folder of the files it names.
 #[derive(Debug, Clone)]
@@ -250,6 +250,13 @@ fn values(
     for (key, name) in &mapping.values {
         values.push((key.as_str(), table.column(name)?));
     }
+    let position = match &mapping.position {
+        Some(position) => {
+            let columns = (table.column(&position.lat_deg)?, table.column(&position.lon_deg)?);
+            Some((position.of, columns))
+        }
+        None => None,
+    };
     let backward = link.backward.as_deref();
     let mut misfits = Misfits::default();
     table.each(dataset, |row, line, dataset| {
@@ -271,6 +278,17 @@ fn values(
         };
         if direction.is_some() && text(direction) == backward {
             pair = (pair.1, pair.0);
+        }
+        if let Some((of, (lat, lon))) = position {
+            let moving = if of == End::From { pair.0 } else { pair.1 };
+            match point(row, lat, lon) {
+                Some(place) => {
+                    if let Some(node) = dataset.node(moving, line) {
+                        dataset.event(at_s, Event::Fix(node, place), line);
+                    }
+                }
+                None => dataset.drop("a row without the position of its node", line),
+            }
         }
         let mut measured = Measured::default();
         for (key, column) in &values {

@@ -1,0 +1,142 @@
+//! Links of bmx6 and bmx7: the tables that `--show=links` prints, and the JSON of their plugins.
+
+use std::collections::BTreeMap;
+
+use groundwave_simulation::measure::Measured;
+use serde_json::Value;
+
+use super::mesh::{self, MeshNode, MeshSnapshot, rows};
+use super::{Content, Format};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "bmx",
+    label: "bmx6 and bmx7",
+    description: "bmx6 or bmx7, show=status show=links as text or JSON: quality of links",
+    extensions: &["bmx", "txt"],
+    contents: &[Content::Measurements],
+    sniff: |sample| {
+        let is_heads = |line: &str| is_heads(&line.split_whitespace().collect::<Vec<_>>());
+        let link = &sample.json()["links"][0];
+        sample.lines().take(200).any(is_heads)
+            || IDS.iter().any(|id| link[*id].is_string()) && !link["rxRate"].is_null()
+    },
+    read: Some(|source, options| mesh::read_text(&FORMAT, parse, source, options)),
+    is_series: true,
+    ..Format::NONE
+};
+
+/// Columns of the identifier of a node, the most exact one first. `globalId` of bmx6 is a name and a hash.
+const IDS: [&str; 4] = ["nodeId", "globalId", "shortId", "name"];
+
+/// True for the heads of the table of links.
+fn is_heads(words: &[&str]) -> bool {
+    words.contains(&"rxRate")
+        && words.contains(&"txRate")
+        && IDS.iter().any(|id| words.contains(id))
+}
+
+/// Reads the sections of a text, or the objects of JSON.
+fn parse(text: &str, snapshot: &mut MeshSnapshot) {
+    let mut tables: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
+    if text.trim_start().starts_with('{') {
+        for document in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+            let Ok(document) = document else {
+                snapshot.drop("a document of invalid JSON");
+                break;
+            };
+            tables.entry("links").or_default().extend(rows(&document["links"]).map(json));
+            if document["status"].is_object() {
+                tables.entry("status").or_default().push(json(&document["status"]));
+            }
+        }
+    } else {
+        let mut heads: Option<(&str, Vec<&str>)> = None;
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [section] if section.ends_with(':') => heads = None,
+                _ if is_heads(&words) => heads = Some(("links", words)),
+                words if words.contains(&"uptime") => heads = Some(("status", words.to_vec())),
+                _ => {
+                    let Some((table, heads)) = &heads else { continue };
+                    let cells = heads.iter().zip(&words);
+                    let row = cells.map(|(head, cell)| ((*head).to_owned(), (*cell).to_owned()));
+                    tables.entry(table).or_default().push(row.collect());
+                }
+            }
+        }
+    }
+    let status = tables.get("status").and_then(|rows| rows.first());
+    snapshot.observer = status.and_then(id);
+    let node = snapshot.observer.clone().unwrap_or_else(|| "self".to_owned());
+    if let Some(status) = status {
+        add(status, &node, "status", snapshot);
+    }
+    for row in tables.get("links").into_iter().flatten() {
+        snapshot.listed_links += 1;
+        let Some(neighbour) = id(row) else {
+            snapshot.drop("a link without its neighbour");
+            continue;
+        };
+        add(row, &neighbour, "link", snapshot);
+        for (from, to, share, rate) in
+            [(&neighbour, &node, "rq", "rxRate"), (&node, &neighbour, "tq", "txRate")]
+        {
+            let values = measured(row, share, rate, from == &neighbour);
+            match values.is_empty() {
+                true => snapshot.drop("a link without its rates"),
+                false => snapshot.link(from, to, values),
+            }
+        }
+    }
+}
+
+/// Cells of a row by their columns.
+type Row = BTreeMap<String, String>;
+
+fn json(row: &Value) -> Row {
+    let cells = row.as_object().into_iter().flatten();
+    cells.filter_map(|(key, cell)| Some((key.clone(), mesh::text(cell)?))).collect()
+}
+
+fn id(row: &Row) -> Option<String> {
+    IDS.iter().find_map(|id| row.get(*id)).cloned()
+}
+
+fn add(row: &Row, key: &str, path: &str, snapshot: &mut MeshSnapshot) {
+    snapshot.nodes.push(MeshNode {
+        key: key.to_owned(),
+        name: row.get("name").cloned().or_else(|| Some(key.to_owned())),
+        path: path.to_owned(),
+        ..MeshNode::default()
+    });
+}
+
+/// Values of a direction. Where there is a share of its own, percent, the rate is one of bits per second
+/// with a unit; otherwise the rate is the share.
+fn measured(row: &Row, share: &str, rate: &str, is_received: bool) -> Measured {
+    let percent = |key: &str| row.get(key)?.parse::<f64>().ok().map(|percent| percent / 100.0);
+    let mut values = Measured::default();
+    if row.contains_key(share) {
+        values.delivery_prob = percent(share);
+        values.rate_bps = row.get(rate).and_then(|text| bits(text));
+        let snr_db = row.get("wSnr").and_then(|text| text.parse().ok());
+        values.snr_db = snr_db.filter(|snr_db: &f64| is_received && *snr_db > 0.0);
+    } else {
+        values.delivery_prob = percent(rate);
+    }
+    values
+}
+
+/// A rate such as `54M`, bit/s; bmx7 prints numbers without a unit as they are.
+fn bits(text: &str) -> Option<f64> {
+    let (digits, factor) = match text.chars().last()? {
+        'K' => (&text[..text.len() - 1], 1e3),
+        'M' => (&text[..text.len() - 1], 1e6),
+        'G' => (&text[..text.len() - 1], 1e9),
+        _ => (text, 1.0),
+    };
+    digits.parse::<f64>().ok().map(|number| number * factor).filter(|rate| *rate > 0.0)
+}

@@ -1,0 +1,120 @@
+//! Packets that gateways of Meshtastic publish as JSON over MQTT, one a line, with or without its topic.
+
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::measure::Measured;
+use serde_json::Value;
+
+use super::dataset::{Dataset, Event};
+use super::error::FormatError;
+use super::mesh::{self, number, rows};
+use super::plan::name_of;
+use super::text::text;
+use super::{Content, Format, ReadOptions, Source};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "meshtastic-mqtt",
+    label: "Meshtastic MQTT",
+    description: "Meshtastic packets as JSON of MQTT, one a line: motion, RSSI and SNR at gateways",
+    extensions: &["mqtt"],
+    contents: &[Content::Tracks, Content::Measurements],
+    sniff: |sample| sample.text().lines().take(20).any(|line| packet(line).is_some()),
+    read: Some(read),
+    ..Format::NONE
+};
+
+/// Degrees of a unit of `latitude_i` and `longitude_i`.
+const DEGREES: f64 = 1e-7;
+
+/// The packet of a line; its topic, of `mosquitto_sub -v`, stands before it.
+fn packet(line: &str) -> Option<Value> {
+    let begin = line.find('{')?;
+    let packet: Value = serde_json::from_str(&line[begin..]).ok()?;
+    let is_packet = packet["from"].is_number()
+        && packet["sender"].as_str().is_some_and(|sender| sender.starts_with('!'));
+    is_packet.then_some(packet)
+}
+
+/// The identifier of a node by its number.
+fn identifier(value: &Value) -> Option<String> {
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok())?;
+    Some(format!("!{number:08x}"))
+}
+
+fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
+    let text = text(&FORMAT, source.bytes())?;
+    let mut dataset = Dataset::default();
+    for (index, raw) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line = index + 1;
+        let Some(packet) = packet(raw) else {
+            dataset.drop("a line that is not a packet", line);
+            continue;
+        };
+        let (Some(from), Some(at_s)) = (identifier(&packet["from"]), number(&packet["timestamp"]))
+        else {
+            dataset.drop("a packet without its sender or time", line);
+            continue;
+        };
+        payload(&packet, &from, at_s, &mut dataset, line);
+        received(&packet, &from, at_s, &mut dataset, line);
+    }
+    dataset.drop_unset_clocks();
+    dataset.begin_with_clock();
+    Ok(dataset)
+}
+
+/// Position, name, or neighbours of the sender.
+fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: usize) {
+    let payload = &packet["payload"];
+    match packet["type"].as_str() {
+        Some("position") => {
+            let degrees = |key: &str| number(&payload[key]).map(|units| units * DEGREES);
+            let place = degrees("latitude_i").zip(degrees("longitude_i"));
+            let place = place.filter(|place| *place != (0.0, 0.0));
+            let Some(position) = place.and_then(|(lat, lon)| GeoPoint::new(lat, lon).ok()) else {
+                return dataset.drop("a position without latitude and longitude", line);
+            };
+            if let Some(node) = dataset.node(from, line) {
+                dataset.event(at_s, Event::Fix(node, position), line);
+            }
+        }
+        Some("nodeinfo") => {
+            let name = mesh::text(&payload["longname"]).and_then(|name| name_of(&name));
+            if let (Some(node), Some(name)) = (dataset.node(from, line), name) {
+                dataset.nodes[node as usize].name = name;
+            }
+        }
+        Some("neighborinfo") => {
+            for row in rows(&payload["neighbors"]) {
+                let neighbour = identifier(&row["node_id"]).zip(number(&row["snr"]));
+                let Some((neighbour, snr_db)) = neighbour else {
+                    dataset.drop("a neighbour without its number and SNR", line);
+                    continue;
+                };
+                let values = Measured { snr_db: Some(snr_db), ..Measured::default() };
+                dataset.observe(at_s, (&neighbour, from), values, line);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Level of the packet at the gateway, which is that of a link where there was no hop between.
+fn received(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: usize) {
+    let gateway = mesh::text(&packet["sender"]).unwrap_or_default().to_ascii_lowercase();
+    let values = Measured {
+        rx_power_dbm: number(&packet["rssi"]),
+        snr_db: number(&packet["snr"]),
+        ..Measured::default()
+    };
+    if values.is_empty() || gateway == from {
+        return;
+    }
+    match number(&packet["hops_away"]) {
+        Some(hops) if hops == 0.0 => dataset.observe(at_s, (from, &gateway), values, line),
+        Some(_) => {
+            dataset.drop("levels of a packet that others passed on: not those of a link", line)
+        }
+        None => dataset.drop("levels of a packet without its hops: perhaps passed on", line),
+    }
+}

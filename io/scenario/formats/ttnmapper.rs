@@ -1,0 +1,59 @@
+//! Tables of TTN Mapper: a LoRaWAN node that moves, and what gateways receive of it.
+
+use groundwave_simulation::measure::Measured;
+
+use super::dataset::{Dataset, Event};
+use super::wardrive::{self, place};
+use super::{Content, Format, ReadOptions, clock};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "ttnmapper",
+    label: "TTN Mapper",
+    description: "TTN Mapper CSV: LoRaWAN nodes that move, RSSI and SNR at gateways",
+    extensions: &["ttnmapper"],
+    contents: &[Content::Tracks, Content::Measurements],
+    sniff: |sample| sample.lines().next().is_some_and(is_heads),
+    read: Some(|source, _: &ReadOptions| wardrive::read(&FORMAT, source, row)),
+    ..Format::NONE
+};
+
+/// Names of the columns of node and gateway, of both generations.
+const NODE: [&str; 3] = ["nodeaddr", "dev_id", "device_id"];
+const GATEWAY: [&str; 2] = ["gwaddr", "gateway_id"];
+
+/// True for the heads of such a table.
+pub(super) fn is_heads(line: &str) -> bool {
+    let heads: Vec<String> =
+        line.split(',').map(|head| head.trim().trim_matches('"').to_ascii_lowercase()).collect();
+    let has = |names: &[&str]| names.iter().any(|name| heads.iter().any(|head| head == name));
+    has(&NODE) && has(&GATEWAY) && has(&["rssi"]) && has(&["time"])
+}
+
+/// A packet at a gateway. Times are UTC; gateways have no positions.
+fn row<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
+    let first = |names: &[&str]| {
+        let cells = names.iter().map(|name| cell(name));
+        cells.into_iter().find(|text| !text.is_empty() && *text != "null").unwrap_or_default()
+    };
+    let time = clock::iso8601(&cell("time").replacen(' ', "T", 1));
+    let position = place(first(&["lat", "latitude"]), first(&["lon", "longitude"]));
+    let (Some((at_s, _)), Some(position)) = (time, position) else {
+        return dataset.drop("a row without a time or a position", line);
+    };
+    let (node, gateway) = (first(&NODE), first(&GATEWAY));
+    if node.is_empty() || gateway.is_empty() {
+        return dataset.drop("a row without its node or gateway", line);
+    }
+    let Some(index) = dataset.node(node, line) else { return };
+    dataset.event(at_s, Event::Fix(index, position), line);
+    // MHz in tables of old, Hz in those of today.
+    let frequency = first(&["freq", "frequency"]).parse::<f64>().ok().filter(|value| *value > 0.0);
+    let values = Measured {
+        rx_power_dbm: cell("rssi").parse().ok(),
+        snr_db: cell("snr").parse().ok(),
+        frequency_mhz: frequency.map(|value| if value > 1e6 { value / 1e6 } else { value }),
+        ..Measured::default()
+    };
+    dataset.observe(at_s, (node, gateway), values, line);
+}
