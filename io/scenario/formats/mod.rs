@@ -103,6 +103,7 @@ pub mod ttnmapper;
 pub mod vis;
 pub mod wardrive;
 mod xml;
+mod xz;
 
 use std::fmt;
 use std::io::{self, Write};

@@ -8,6 +8,7 @@ use lzma_rust2::XzReader;
 
 use super::encoding::to_utf8;
 use super::limits::SOURCE_BYTES_MAX;
+use super::xz;
 
 /// A document, or a folder of documents of one kind.
 #[derive(Debug, Default)]
@@ -122,16 +123,18 @@ impl Source {
     }
 }
 
-/// First octets of a file of gzip (RFC 1952, 2.3.1) and of xz (The .xz File Format 1.2.1, 2.1.1.1).
+/// First octets of a file of gzip (RFC 1952, 2.3.1).
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 
 /// The content of a document that gzip or xz has packed, recognised by its first bytes; other documents as
 /// they are.
 fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     let (name, stream): (_, Box<dyn Read + '_>) = match &bytes[..] {
         packed if packed.starts_with(GZIP_MAGIC) => ("gzip", Box::new(MultiGzDecoder::new(packed))),
-        packed if packed.starts_with(XZ_MAGIC) => ("xz", Box::new(XzReader::new(packed, true))),
+        packed if packed.starts_with(xz::MAGIC) => {
+            xz::check_dictionaries(packed)?;
+            ("xz", Box::new(XzReader::new(packed, true)))
+        }
         _ => return Ok(bytes),
     };
     let mut document = Vec::new();
