@@ -246,8 +246,8 @@ mod tests {
         assert_eq!(texts(&four), ["eth0", "eth1", "veth3", "veth4"]);
         let gap = parse(&format!("{PORTS}{}", further(4)), "impaird.toml").unwrap_err().to_string();
         assert!(gap.contains("ports: no interface for port3"), "{gap}");
-        let all: String = (3..=32).map(further).collect();
-        assert_eq!(parse(&format!("{PORTS}{all}"), "impaird.toml").unwrap().ports.len(), 32);
+        let others: String = (3..=32).map(further).collect();
+        assert_eq!(parse(&format!("{PORTS}{others}"), "impaird.toml").unwrap().ports.len(), 32);
         assert_eq!(all.access.mode, 0o600);
         assert_eq!(all.access.group.as_deref(), Some("netdev"));
         assert!(all.extensions.gilbert_elliott && all.extensions.paretonormal);

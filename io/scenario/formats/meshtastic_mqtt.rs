@@ -111,7 +111,7 @@ fn received(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: 
         return;
     }
     match number(&packet["hops_away"]) {
-        Some(hops) if hops == 0.0 => dataset.observe(at_s, (from, &gateway), values, line),
+        Some(0.0) => dataset.observe(at_s, (from, &gateway), values, line),
         Some(_) => {
             dataset.drop("levels of a packet that others passed on: not those of a link", line)
         }
