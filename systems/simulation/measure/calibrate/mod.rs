@@ -5,6 +5,11 @@
 //! band of frequencies give the offset of the place, and those of a class of distances with
 //! [`LINKS_MIN`] or more an offset about it. One link is enough: offsets shrink towards the model by
 //! what a place may differ from it (`estimate`).
+//!
+//! Among unknown surroundings the prediction is not the model and an offset: loss beyond free space is nearly the
+//! same at all distances there, while that of a model without clutter rises. Links are compared with the prediction,
+//! each class of distances has the difference of prediction and model besides, and distances without a link stay
+//! as they are predicted without a calibration.
 
 mod estimate;
 mod held_out;
@@ -24,6 +29,8 @@ const BANDS_MHZ: [f64; 8] = [10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 4
 const DISTANCES_KM: [f64; 6] = [0.0, 1.0, 3.0, 10.0, 30.0, 1_000.0];
 /// Minimum number of links of a class of distances.
 pub const LINKS_MIN: usize = 8;
+/// Difference of prediction and model from which on surroundings are unknown, dB.
+const UNKNOWN_DB: f64 = 1.0;
 /// Half of the 95 % interval of a normal distribution, in standard deviations.
 const DEVIATE_2_5_PERCENT: f64 = 1.959_963_984_540_054;
 
@@ -93,7 +100,8 @@ impl Fitted {
 }
 
 /// Fits the classes of distances with [`LINKS_MIN`] links, and after those of a band the band as a whole: the
-/// first class of a profile that holds a path counts.
+/// first class of a profile that holds a path counts. Among unknown surroundings it fits each class of distances
+/// that has a link, and no band.
 #[must_use]
 pub fn fit(samples: &[Sample]) -> Vec<Fitted> {
     let links = links(samples);
@@ -109,7 +117,7 @@ pub fn fit(samples: &[Sample]) -> Vec<Fitted> {
             fitted.push(fit_class([band[0], band[1]], *reach, &own));
         }
         let all = [DISTANCES_KM[0], DISTANCES_KM[5]];
-        if classes != [all] {
+        if classes != [all] && !is_unknown(&own) {
             fitted.push(fit_class([band[0], band[1]], all, &own));
         }
     }
@@ -161,11 +169,36 @@ fn mean_prior(priors: impl Iterator<Item = Prior> + Clone) -> Prior {
     }
 }
 
-/// Classes of distances, km, with enough links.
+/// Classes of distances, km, with enough links: one among unknown surroundings.
 fn reaches(links: &[&Link]) -> Vec<[f64; 2]> {
-    let reach = |edges: &[f64]| [edges[0], edges[1]];
-    let all = DISTANCES_KM.windows(2).map(reach);
-    all.filter(|reach| within(links, *reach).len() >= LINKS_MIN).collect()
+    let count_min = if is_unknown(links) { 1 } else { LINKS_MIN };
+    let has_enough = |reach: &[f64; 2]| within(links, *reach).len() >= count_min;
+    classes().filter(has_enough).collect()
+}
+
+/// All classes of distances, km.
+fn classes() -> impl Iterator<Item = [f64; 2]> {
+    DISTANCES_KM.windows(2).map(|edges| [edges[0], edges[1]])
+}
+
+/// `true` if the prediction of some of the links is not the loss by the model.
+fn is_unknown(links: &[&Link]) -> bool {
+    links.iter().any(|link| link.prior.mean_db.abs() >= UNKNOWN_DB)
+}
+
+/// The links, less the mean difference of prediction and model in the class of distances of each.
+fn about_their_classes(links: &[&Link]) -> Vec<Link> {
+    let each = |reach: [f64; 2]| {
+        let own = within(links, reach);
+        let mean_db = mean_prior(own.iter().map(|link| link.prior)).mean_db;
+        own.into_iter().map(move |link| Link {
+            excess_db: link.excess_db.map(|excess_db| excess_db - mean_db),
+            limit_db: link.limit_db - mean_db,
+            prior: Prior { mean_db: 0.0, ..link.prior },
+            ..*link
+        })
+    };
+    classes().flat_map(each).collect()
 }
 
 /// Links of a class of distances, km.
@@ -178,13 +211,19 @@ fn within<'l>(links: &[&'l Link], [low_km, high_km]: [f64; 2]) -> Vec<&'l Link> 
 /// from it.
 fn offset(band: &[&Link], reach_km: [f64; 2]) -> Estimate {
     let prior = |links: &[&Link]| mean_prior(links.iter().map(|link| link.prior));
-    let place = estimate(band, prior(band));
     let own = within(band, reach_km);
-    if own.len() == band.len() || own.len() < LINKS_MIN {
-        return place;
+    if own.len() == band.len() {
+        return estimate(band, prior(band));
     }
-    let own_prior = prior(&own);
-    let mean_db = place.loss_db + own_prior.mean_db - prior(band).mean_db;
+    let centred = about_their_classes(band);
+    let centred: Vec<&Link> = centred.iter().collect();
+    let place = estimate(&centred, prior(&centred));
+    // Nodes that are left out may leave none in the class.
+    let own_prior = prior(if own.is_empty() { band } else { &own });
+    let mean_db = place.loss_db + own_prior.mean_db;
+    if own.len() < LINKS_MIN {
+        return Estimate { loss_db: mean_db, ..place };
+    }
     estimate(&own, Prior { mean_db, ..own_prior })
 }
 
@@ -276,6 +315,26 @@ mod tests {
         assert!((fit(&[one])[0].offset.loss_db - 30.0).abs() < 0.11);
         let off = Sample { excess_db: Some(40.0), ..one };
         assert!((32.0..33.5).contains(&fit(&[off])[0].offset.loss_db));
+    }
+
+    #[test]
+    fn distances_among_unknown_surroundings_have_the_shape_of_the_prediction() {
+        // A model that rises by 20 dB where the loss does not: links lie about the prediction by 4 dB and noise.
+        let noise = deviates(12, "shape");
+        let at = |number: usize, distance_m: f64, mean_db: f64| Sample {
+            prior: Prior { mean_db, place_sigma_db: 14.5, ..PRIOR },
+            ..sample(number, 868.0, distance_m, mean_db + 4.0 + noise[number])
+        };
+        let near = (0..6).map(|number| at(number, 800.0, 30.0));
+        let samples: Vec<Sample> =
+            near.chain((6..12).map(|number| at(number, 5e3, 10.0))).collect();
+        let fitted = fit(&samples);
+        let profile = profile("s", &fitted);
+        assert!((profile.loss_db(868.0, 500.0) - 34.0).abs() < 1.0, "{fitted:?}");
+        assert!((profile.loss_db(868.0, 4e3) - 14.0).abs() < 1.0, "{fitted:?}");
+        assert!(fitted.iter().all(|class| class.spread_db < 11.0), "{fitted:?}");
+        // No link was measured at 20 km: the prediction stays that of unknown surroundings.
+        assert_eq!(profile.class(868.0, 20e3), None);
     }
 
     #[test]
