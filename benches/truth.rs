@@ -10,7 +10,8 @@
 //! No constant was fitted to the place in its row: ground is level, an end in the street stands among
 //! buildings of 10 m, power is 14 dBm into two dipoles, which the surveys state or their authors assume.
 //! With k local links a calibration is fitted to k links drawn at random, twelve times, and judged on the
-//! others. It prints the table of the README.
+//! others. A model that has no value for half of the links of a place has no row there. It prints the table of the
+//! README.
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
@@ -20,7 +21,9 @@ mod places;
 use std::path::PathBuf;
 
 use groundwave_engine::Seed;
-use groundwave_model::radio::{Calibration, Environment, Model, Prediction, Station, evaluate};
+use groundwave_model::radio::{
+    Calibration, Environment, LinkResult, Model, Prediction, Station, evaluate,
+};
 use groundwave_model::terrain::Profile;
 use groundwave_simulation::measure::calibrate::{Prior, Sample, fit, profile};
 use groundwave_simulation::site::NodeId;
@@ -34,8 +37,8 @@ const LINKS_MAX: usize = 400;
 /// Draws of local links.
 const DRAWS: u64 = 12;
 
-/// The prediction of a link over level ground, and the loss by the model, dB.
-fn predicted(place: &Place, link: &Link, environment: &Environment) -> (Prediction, f64) {
+/// The prediction of a link over level ground.
+fn evaluated(place: &Place, link: &Link, environment: &Environment) -> LinkResult {
     let samples = (link.distance_m / 30.0).ceil().clamp(32.0, 4_096.0) as usize;
     let ground = Profile {
         distance_m: link.distance_m,
@@ -48,12 +51,17 @@ fn predicted(place: &Place, link: &Link, environment: &Environment) -> (Predicti
     };
     let ends: [&Station; 2] = [&place.transmitter, &place.receiver];
     let result = evaluate(&ground, [0.0; 2], ends[0], ends[1], environment, 20);
-    let result = result.expect("a valid link");
-    (result.prediction, result.losses.total_path_loss_db)
+    result.expect("a valid link")
 }
 
 fn prediction(place: &Place, link: &Link, environment: &Environment) -> Prediction {
-    predicted(place, link, environment).0
+    evaluated(place, link, environment).prediction
+}
+
+/// `true` if the model of the environment has a value for half of the links of a place or more.
+fn is_valid(place: &Place, links: &[Link], environment: &Environment) -> bool {
+    let is_own = |link: &&Link| evaluated(place, link, environment).model == environment.model;
+    2 * links.iter().filter(is_own).count() >= links.len()
 }
 
 /// Errors of predictions at a place.
@@ -109,7 +117,8 @@ fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
 fn calibration(local: &[Link], place: &Place, environment: &Environment) -> Calibration {
     let node = |number: usize| NodeId::named(&format!("node {number}"));
     let sample = |(number, link): (usize, &Link)| {
-        let (prediction, model_db) = predicted(place, link, environment);
+        let result = evaluated(place, link, environment);
+        let (prediction, model_db) = (result.prediction, result.losses.total_path_loss_db);
         Sample {
             way: (node(number), NodeId::named("gateway")),
             frequency_mhz: place.transmitter.radio.frequency_mhz,
@@ -178,6 +187,9 @@ fn main() {
         let unknown = (Model::Itm, "ITM, surroundings unknown", &unknown);
         for (model, label, place) in described.into_iter().chain([unknown]) {
             let environment = Environment { model, ..Environment::default() };
+            if !is_valid(place, &links, &environment) {
+                continue;
+            }
             let predictions: Vec<_> =
                 links.par_iter().map(|link| prediction(place, link, &environment)).collect();
             let error = errors(&links, &predictions);
