@@ -34,7 +34,7 @@ fn is_heads(line: &str) -> bool {
     ["datetime", "src", "dst", "mean_rssi", "pdr"].into_iter().all(has)
 }
 
-/// What a node receives of another at a time: sums over the channels.
+/// Reception of a node by another at a time: sums over the channels.
 #[derive(Default)]
 struct Sum {
     line: usize,

@@ -55,11 +55,11 @@ impl Sample<'_> {
         if parts.is_empty() {
             return String::new();
         }
-        let shown: Vec<String> = parts.iter().take(PARTS_MAX).map(|part| quoted(part)).collect();
+        let names: Vec<String> = parts.iter().take(PARTS_MAX).map(|part| quoted(part)).collect();
         let near = self.nearest().map_or(String::new(), |(format, marks)| {
             format!("; nearest is {}, for {}", format.name, marks.join(", "))
         });
-        format!(" {kind} {}{near}", shown.join(", "))
+        format!(" {kind} {}{near}", names.join(", "))
     }
 
     /// Keys of the document, and of its first elements.
@@ -90,8 +90,8 @@ impl Sample<'_> {
         for (format, marks) in &MARKS {
             let marks: Vec<&str> =
                 marks.iter().copied().filter(|mark| words.contains(mark)).collect();
-            let most = best.as_ref().map_or(MARKS_MIN - 1, |(_, marks)| marks.len());
-            if marks.len() > most {
+            let minimum = best.as_ref().map_or(MARKS_MIN - 1, |(_, marks)| marks.len());
+            if marks.len() > minimum {
                 best = Some((format, marks));
             }
         }

@@ -9,7 +9,7 @@ const STREAM_HEADER: usize = 12;
 /// Identifier of the filter LZMA2, the last one of a block (5.3.1).
 const LZMA2: u64 = 0x21;
 
-/// Refuses a dictionary above [`XZ_DICTIONARY_BYTES_MAX`] in any block. What is damaged is left to the decoder,
+/// Refuses a dictionary above [`XZ_DICTIONARY_BYTES_MAX`] in any block. Damaged data is left to the decoder,
 /// which reads the same octets in the same order.
 pub(super) fn check_dictionaries(bytes: &[u8]) -> Result<(), String> {
     let mut reader = Octets { bytes };
@@ -45,8 +45,8 @@ fn stream(reader: &mut Octets<'_>) -> Option<Result<(), u64>> {
             for _ in 0..reader.integer()?.checked_mul(2)? {
                 reader.integer()?;
             }
-            let passed = begin - reader.bytes.len();
-            reader.take(passed.next_multiple_of(4) - passed + 4 + STREAM_HEADER)?;
+            let octets = begin - reader.bytes.len();
+            reader.take(octets.next_multiple_of(4) - octets + 4 + STREAM_HEADER)?;
             return Some(Ok(()));
         }
         let mut header = Octets { bytes: reader.take(usize::from(size) * 4 + 3)? };

@@ -67,7 +67,7 @@ fn dumps_of_two_nodes_share_a_link_and_a_time() {
         add neighbour 1 address fe80::1 if wlan0 reach ffff ureach 0000 rxcost 512 txcost 256 cost 512\n";
     let dataset = read("babel", &[BABEL, other]);
     let all = links(&dataset);
-    // No dump says that the links of the other node are gone.
+    // No dump ends the links of the other node.
     assert!(all.iter().all(|(at_s, ..)| *at_s == 0.0), "{all:?}");
     let between: Vec<_> =
         all.iter().filter(|link| link.1 == "valley" || link.2 == "valley").collect();
@@ -82,9 +82,9 @@ fn dumps_of_two_nodes_share_a_link_and_a_time() {
 fn link_that_a_later_dump_of_the_node_does_not_list_is_down() {
     let later = "BABEL 1.0\nhost roof\nmy-id 02:00:00:ff:fe:00:00:01\nok\n";
     let dataset = read("babel", &[BABEL, later]);
-    let gone: Vec<_> = links(&dataset).into_iter().filter(|link| link.0 == 60.0).collect();
-    assert_eq!(gone.len(), 4);
-    assert!(gone.iter().all(|link| link.3 == delivery(0.0)), "{gone:?}");
+    let absent: Vec<_> = links(&dataset).into_iter().filter(|link| link.0 == 60.0).collect();
+    assert_eq!(absent.len(), 4);
+    assert!(absent.iter().all(|link| link.3 == delivery(0.0)), "{absent:?}");
 }
 
 #[test]
