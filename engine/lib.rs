@@ -83,7 +83,7 @@ pub use handle::{Awaited, Handle, Health};
 pub use pace::{Running, Throttle};
 pub use phase::{Phase, Tick};
 pub use plugin::{BuildError, Builder, Execution, Plugin};
-pub use replay::{Next, ReplayError, Replayed, replay, resume};
+pub use replay::{Next, REFUSED_MAX, RefusedCommand, ReplayError, Replayed, replay, resume};
 pub use run::{Broken, Engine, Ticked};
 pub use state::State;
 pub use store::{Document, FaultKind, NullStore, Row, Store, StoreFault};

@@ -24,8 +24,26 @@ pub struct Replayed {
     pub marks: u64,
     /// Bytes of a torn tail that was dropped.
     pub torn_bytes: u64,
+    /// The first [`REFUSED_MAX`] commands of the log that the world refused.
+    pub refused: Vec<RefusedCommand>,
+    /// Number of all commands that the world refused.
+    pub refused_count: u64,
     /// Digest at the end.
     pub digest: String,
+}
+
+/// Refused commands that a summary names.
+pub const REFUSED_MAX: usize = 10_000;
+
+/// A command of a log that the world refused.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct RefusedCommand {
+    /// Tick of the command.
+    pub tick: u64,
+    /// Name of the command.
+    pub command: String,
+    /// Reason of the refusal.
+    pub reason: String,
 }
 
 /// Errors that stop a replay.
@@ -142,8 +160,11 @@ pub fn replay<S: Snapshot, R: Read>(
         beginning: (outcome.from == 0).then(Vec::new),
         pending: None,
         forked: !log.has_results(),
+        refused: Vec::new(),
+        refused_count: 0,
     };
     let folded = fold.all(log, &mut outcome);
+    (outcome.refused, outcome.refused_count) = (fold.refused, fold.refused_count);
     if let ControlFlow::Break(Some(error)) = folded {
         return Err(error);
     }
@@ -161,6 +182,8 @@ struct Fold<'a, S: Snapshot, F> {
     /// Tick and wall clock of commands that are queued.
     pending: Option<(u64, u64)>,
     forked: bool,
+    refused: Vec<RefusedCommand>,
+    refused_count: u64,
 }
 
 /// Breaks with an error, or, where the observer has seen enough, with none.
@@ -239,9 +262,17 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
 
     fn run_to(&mut self, tick: u64, wall_ns: Option<u64>) -> Flow {
         while self.engine.clock().tick < tick {
-            if let Err(broken) = self.engine.tick(wall_ns) {
-                return ControlFlow::Break(Some(broken.into()));
-            }
+            let ticked = match self.engine.tick(wall_ns) {
+                Ok(ticked) => ticked,
+                Err(broken) => return ControlFlow::Break(Some(broken.into())),
+            };
+            self.refused_count += ticked.refused.len() as u64;
+            let remainder = REFUSED_MAX - self.refused.len();
+            let refused = ticked.refused.into_iter().take(remainder).map(|(command, refusal)| {
+                let (command, reason) = (command.to_owned(), refusal.to_string());
+                RefusedCommand { tick: ticked.tick, command, reason }
+            });
+            self.refused.extend(refused);
             match (self.observer)(self.engine) {
                 Next::Go => {}
                 Next::Fork => self.forked = true,

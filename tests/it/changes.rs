@@ -114,3 +114,37 @@ fn nodes_links_and_rain_have_short_forms() {
     let refused = refusal(&run(&with(folder.path(), "[[change]]\nat_s = 1\nmove = \"c\"\n")));
     assert!(refused.contains("changes.toml:"), "{refused}");
 }
+
+#[test]
+fn commands_of_the_log_that_the_changed_world_refuses_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = format!(
+        "{SCENARIO}[[failure]]\nnode = \"c\"\nat_s = 30\nuntil_s = 40\n[[failure]]\nnode = \"b\"\nat_s = 50\n"
+    );
+    let (source, log) = (folder.path().join("line.toml"), folder.path().join("line.gwlog"));
+    std::fs::write(&source, scenario).unwrap();
+    stdout(&groundwave(&["record", text(&source), "-o", text(&log)]));
+    let file = folder.path().join("changes.toml");
+    std::fs::write(&file, "[[change]]\nat_s = 10\nremove = \"c\"\n").unwrap();
+    let words = ["replay", text(&log), "--with", text(&file)];
+    let record: Value =
+        serde_json::from_str(&stdout(&groundwave(&[&["--json"][..], &words[..]].concat())))
+            .unwrap();
+    let refused = record["refused"].as_array().unwrap();
+    let commands: Vec<_> = refused.iter().map(|one| (&one["at_s"], &one["command"])).collect();
+    assert_eq!(commands.len(), 2, "{record}");
+    assert_eq!(commands[0], (&Value::from(30.0), &Value::from("node.fail")));
+    assert_eq!(commands[1].1, "node.restore");
+    let plain = stdout(&groundwave(&words));
+    assert!(plain.contains("30 s: the changed world refuses node.fail of the log"), "{plain}");
+    let report = folder.path().join("report.html");
+    stdout(&groundwave(&[&words[..], &["--report", text(&report)]].concat()));
+    let page = std::fs::read_to_string(&report).unwrap();
+    assert!(page.contains("the changed world refuses node.restore"), "{page}");
+
+    std::fs::write(&file, "[[change]]\nat_s = 10\nfail = \"c\"\n").unwrap();
+    let harmless: Value =
+        serde_json::from_str(&stdout(&groundwave(&[&["--json"][..], &words[..]].concat())))
+            .unwrap();
+    assert_eq!(harmless["refused"], Value::from(Vec::<Value>::new()));
+}

@@ -1,9 +1,11 @@
 //! Comparison of a replay with a changed replay.
 
+use groundwave_engine::{REFUSED_MAX, RefusedCommand};
 use groundwave_http::Failure;
 use groundwave_simulation::history::{FlowHistory, History};
 use groundwave_text::{Align, Table, bits_per_second, percent};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 use super::Run;
 use crate::cli::output::{self, Output};
@@ -20,7 +22,22 @@ pub struct Fork {
     links_changed: usize,
     /// Links that were up and that the recorded run did not have.
     links_new: usize,
+    /// Commands of the log that the changed world refuses and the recorded one did not.
+    refused: Vec<Refused>,
+    /// True if there are more of them than the replay keeps.
+    refused_incomplete: bool,
 }
+
+/// A command of the log that the changed world refuses.
+#[derive(Serialize)]
+struct Refused {
+    at_s: f64,
+    command: String,
+    reason: String,
+}
+
+/// Refused commands that are shown as text.
+const REFUSED_SHOWN: usize = 10;
 
 #[derive(Serialize)]
 struct FlowPair {
@@ -71,7 +88,18 @@ impl Fork {
             .iter()
             .filter(|(ends, link)| link.up_s > 0.0 && !recorded.links.contains_key(ends))
             .count();
+        let before: BTreeSet<&RefusedCommand> = run.replayed.refused.iter().collect();
+        let step_s = run.header.step_ns as f64 * 1e-9;
+        // The recorded run may begin at a later checkpoint.
+        let compared = fork.replayed.refused.iter().filter(|one| one.tick > run.replayed.from);
+        let refused = compared.filter(|one| !before.contains(one)).map(|one| Refused {
+            at_s: (one.tick.saturating_sub(1)) as f64 * step_s,
+            command: one.command.clone(),
+            reason: one.reason.clone(),
+        });
         Self {
+            refused: refused.collect(),
+            refused_incomplete: fork.replayed.refused_count > REFUSED_MAX as u64,
             changes: fork.changed.clone(),
             reachable_share: both(&reachable),
             carried_mean_bps: both(&carried),
@@ -102,7 +130,25 @@ impl Fork {
         } else {
             "\n".to_owned()
         };
+        for line in self.refused_lines() {
+            out += &format!("{}\n", output::warning(&line));
+        }
         output.text(&out)
+    }
+
+    /// Commands of the log that the changed world refuses, a line each, the first [`REFUSED_SHOWN`].
+    pub fn refused_lines(&self) -> Vec<String> {
+        let line = |one: &Refused| {
+            let Refused { at_s, command, reason } = one;
+            format!("{at_s} s: the changed world refuses {command} of the log: {reason}")
+        };
+        let mut lines: Vec<String> = self.refused.iter().take(REFUSED_SHOWN).map(line).collect();
+        let more = self.refused.len().saturating_sub(REFUSED_SHOWN);
+        if more > 0 || self.refused_incomplete {
+            let minimum = if self.refused_incomplete { "at least " } else { "" };
+            lines.push(format!("{minimum}{more} more commands of the log are refused"));
+        }
+        lines
     }
 
     /// Totals of the mesh, recorded and changed.

@@ -285,7 +285,7 @@ fn change_failure(error: ChangeError) -> Failure {
 }
 
 fn show(run: &Run, output: Output) -> Result<(), Failure> {
-    let Replayed { ticks, commands, marks, torn_bytes, digest, from } = &run.replayed;
+    let Replayed { ticks, commands, marks, torn_bytes, digest, from, .. } = &run.replayed;
     if output.json {
         return output.json(&Document {
             digest,

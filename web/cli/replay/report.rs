@@ -103,6 +103,7 @@ fn changes(run: &Run, fork: &Run) -> Markup {
         ul { @for change in &fork.changed { li { code { (change) } } } }
         (table(&compared.totals()))
         @if !flows.is_empty() { (table(&flows)) }
+        @for line in compared.refused_lines() { p { (line) } }
     }
 }
 
