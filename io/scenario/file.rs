@@ -198,8 +198,8 @@ pub enum Metric {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutputFile {
-    /// Folder for the tables, relative to the folder the program runs in; left out, nothing is
-    /// written.
+    /// Folder for the tables, relative to the scenario; left out, nothing is written. Tables that are
+    /// there are written over with `--force` only.
     pub directory: Option<String>,
     /// Tables to write; left out, all.
     #[serde(default)]

@@ -306,7 +306,7 @@ fn meaning(
     let (step_ns, duration_ns) = lower_setup::times(&file.scenario, &mut report);
     let folder = base_dir.unwrap_or(Path::new(""));
     let terrain = lower_setup::terrain(&file.terrain, folder, &mut report);
-    let output = lower_setup::output(&file.output, &file.scenario, &mut report);
+    let output = lower_setup::output(&file.output, &file.scenario, folder, &mut report);
     let mut lowering = Lowering {
         clock: check::Clock { duration_s: file.scenario.duration_s, step_ns },
         catalogue: Catalogue::of(file, base_dir, &mut report),

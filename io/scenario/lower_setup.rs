@@ -1,6 +1,6 @@
 //! The header, the ground, the surroundings, and commands written out.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use groundwave_model::radio::environment::Environment;
 use groundwave_toml_document::error::Report;
@@ -94,8 +94,13 @@ fn is_tile(name: &str) -> bool {
         && degrees(name.get(4..7), if name.get(3..4) == Some("E") { 179 } else { 180 })
 }
 
-/// Output of a run.
-pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report) -> Output {
+/// Output of a run; `base_dir` is the folder of the scenario.
+pub(super) fn output(
+    file: &OutputFile,
+    header: &HeaderFile,
+    base_dir: &Path,
+    report: &mut Report,
+) -> Output {
     use OutputTable::{Flows, Links, Nodes, Routes};
     let (step_s, duration_s) = (header.step_s, header.duration_s);
     if let Some(every_s) = file.every_s.filter(|s| !(step_s..=duration_s).contains(s)) {
@@ -113,7 +118,7 @@ pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report
     tables.sort_unstable();
     tables.dedup();
     Output {
-        directory: file.directory.as_ref().map(PathBuf::from),
+        directory: file.directory.as_ref().map(|name| base_dir.join(name)),
         tables,
         every_ns: file.every_s.and_then(nanoseconds),
     }

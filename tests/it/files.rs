@@ -149,3 +149,36 @@ fn errors_are_json_where_results_are() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+#[test]
+fn tables_of_a_run_stand_beside_the_scenario_and_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml");
+    let text_of = std::fs::read_to_string(support::scenario_path("failover.toml")).unwrap();
+    std::fs::write(
+        &path,
+        format!("{text_of}\n[output]\ndirectory = \"out\"\ntables = [\"flows\"]\n"),
+    )
+    .unwrap();
+    let run = |more: &[&str]| {
+        let words = [&["run", text(&path), "--until", "5"][..], more].concat();
+        command(&words).current_dir(std::env::temp_dir()).output().unwrap()
+    };
+    stdout(&run(&[]));
+    let table = folder.path().join("out/flows.csv");
+    let first = std::fs::read_to_string(&table).unwrap();
+    assert!(first.lines().count() > 1, "{first}");
+    // A second run would lose the first; it leaves no log either.
+    let log = folder.path().join("run.gwlog");
+    let error = refusal(&run(&["--seed", "2", "--record", text(&log)]));
+    assert!(error.contains("flows.csv"), "{error}");
+    assert_eq!(std::fs::read_to_string(&table).unwrap(), first);
+    assert!(!log.exists());
+    // A log that is there is refused before tables are written.
+    std::fs::remove_file(&table).unwrap();
+    std::fs::write(&log, "other").unwrap();
+    refusal(&run(&["--record", text(&log)]));
+    assert!(!table.exists());
+    stdout(&run(&["--force", "--record", text(&log)]));
+    assert_eq!(std::fs::read_to_string(&table).unwrap(), first);
+}

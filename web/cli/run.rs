@@ -127,7 +127,7 @@ struct LogOptions {
     #[arg(long = "continue", conflicts_with = "force")]
     resume: bool,
 
-    /// Write over an existing log
+    /// Write over an existing log, and over existing tables of `[output]`
     #[arg(long)]
     force: bool,
 }
@@ -177,6 +177,13 @@ impl Run {
         let ticks = ticks(&scenario, args.until)?;
         let ground = args.ground.for_scenario(&scenario)?;
         let continued = self.record.as_deref().filter(|_| self.log.resume);
+        if continued.is_none() {
+            // First: a rejected run leaves neither tables nor a log behind.
+            if let Some(path) = &self.record {
+                output::refuse_existing(path, self.log.force)?;
+            }
+            Tables::refuse_existing(&scenario, self.log.force)?;
+        }
         let mut outcome = Outcome::default();
         let (mut engine, mut tables) = match continued {
             Some(log) => self.resumed(log, &scenario, &ground, &mut outcome)?,

@@ -2,11 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
 use groundwave_scenario::{OutputTable, Scenario};
 use groundwave_simulation::site::NodeId;
+
+use super::output;
 
 /// Open output tables.
 pub struct Tables {
@@ -17,6 +20,14 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Fails where one of the files is there already, unless `force`.
+    pub fn refuse_existing(scenario: &Scenario, force: bool) -> Result<(), Failure> {
+        for (_, path) in files(scenario) {
+            output::refuse_existing(&path, force)?;
+        }
+        Ok(())
+    }
+
     /// Creates or replaces the files and writes their header lines.
     pub fn create(scenario: &Scenario) -> Result<Self, Failure> {
         let output = &scenario.output;
@@ -26,12 +37,11 @@ impl Tables {
                 Failure::Input(format!("{what} {}: {err}", folder.display()))
             };
             fs::create_dir_all(folder).map_err(|err| failed("create output folder", err))?;
-            for table in &output.tables {
-                let path = folder.join(format!("{}.csv", stem(*table)));
+            for (table, path) in files(scenario) {
                 let file = File::create(&path).map_err(|err| failed("create a table in", err))?;
                 let mut file = BufWriter::new(file);
-                writeln!(file, "{}", head(*table))?;
-                open.push((*table, file));
+                writeln!(file, "{}", head(table))?;
+                open.push((table, file));
             }
         }
         Ok(Self { open, every_ns: output.every_ns, due_ns: 0, written_ns: None })
@@ -69,6 +79,18 @@ impl Tables {
         }
         Ok(())
     }
+}
+
+/// The files of the tables of a scenario.
+fn files(scenario: &Scenario) -> impl Iterator<Item = (OutputTable, PathBuf)> {
+    let Scenario { output, .. } = scenario;
+    let folder = output.directory.iter();
+    folder.flat_map(move |folder| {
+        output
+            .tables
+            .iter()
+            .map(move |table| (*table, folder.join(format!("{}.csv", stem(*table)))))
+    })
 }
 
 fn stem(table: OutputTable) -> &'static str {
@@ -155,7 +177,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
                 direction.data_rate_bps,
                 direction.per,
                 number(budget.etx()),
-                super::output::verdict(direction.verdict),
+                output::verdict(direction.verdict),
                 link.severed,
                 budget.void_samples,
                 budget.missing_samples,
