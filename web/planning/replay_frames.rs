@@ -8,7 +8,8 @@ use groundwave_simulation::measure::LevelView;
 use groundwave_simulation::site::{NodeId, NodeView};
 
 use super::wire::replay::{
-    FRAMES_MAX, FrameQuery, ReplayFlow, ReplayFrame, ReplayLink, ReplayMeasured, ReplayNode,
+    FRAMES_MAX, FrameQuery, ReplayBottleneck, ReplayFlow, ReplayFrame, ReplayLink, ReplayMeasured,
+    ReplayNode,
 };
 
 /// Time at the end of a tick since the start; tick 1 ends at 0 s.
@@ -87,6 +88,14 @@ pub fn frame(view: &WorldView, at_s: f64) -> ReplayFrame {
             path,
             rate_bps: flow.rate_bps,
             bottleneck_rate_bps: route.and_then(|route| route.bottleneck_rate_bps),
+            carried_bps: flow.share.carried_bps,
+            lost_bps: flow.lost_bps(),
+            bottleneck: flow.share.bottleneck.map(|part| ReplayBottleneck {
+                from_node_id: part.from.uuid(),
+                to_node_id: part.to.uuid(),
+                links: part.links,
+                flows: part.flows,
+            }),
         }
     };
     ReplayFrame {

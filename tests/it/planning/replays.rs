@@ -55,6 +55,20 @@ fn frames_show_failures_where_the_log_has_them() {
     assert_eq!((operating(at(at_s - 0.5)), operating(at(at_s))), (Some(true), Some(false)));
     let routes = |frame: &Value| frame["flows"][0]["path"].clone();
     assert_ne!(routes(at(at_s - 0.5)), routes(at(at_s)));
+    for flow in document.iter().flat_map(|frame| frame["flows"].as_array().unwrap()) {
+        let rate = |key: &str| flow[key].as_f64().unwrap();
+        let sum_bps = rate("carried_bps") + rate("lost_bps");
+        assert!((sum_bps - rate("rate_bps")).abs() < 1e-3, "{flow}");
+        assert_eq!(
+            rate("carried_bps") > 0.0,
+            !flow["path"].as_array().unwrap().is_empty(),
+            "{flow}"
+        );
+        assert_eq!(
+            flow["bottleneck"].is_object(),
+            rate("carried_bps") > 0.0 && rate("lost_bps") > 0.0
+        );
+    }
     // A part of them is the same part.
     let part = frames(&format!("from_s={at_s}&to_s={}&step_s=1", at_s + 3.0));
     let times: Vec<_> =

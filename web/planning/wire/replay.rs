@@ -195,4 +195,23 @@ pub struct ReplayFlow {
     pub rate_bps: f64,
     /// Slowest hop, bit/s; null without a route.
     pub bottleneck_rate_bps: Option<f64>,
+    /// Rate that arrives beside all other flows, bit/s, 0 to `rate_bps`; 0 without a route.
+    pub carried_bps: f64,
+    /// Rate that is offered and does not arrive, bit/s.
+    pub lost_bps: f64,
+    /// Part of the route that carries no more; null where all arrives, and without a route.
+    pub bottleneck: Option<ReplayBottleneck>,
+}
+
+/// Part of a route where the air is in use all the time.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayBottleneck {
+    /// Node that sends, of the hop that needs most of that time.
+    pub from_node_id: Uuid,
+    /// Node that receives.
+    pub to_node_id: Uuid,
+    /// Links that take turns there, with this one.
+    pub links: usize,
+    /// Flows over them, with this one.
+    pub flows: usize,
 }
