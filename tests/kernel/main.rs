@@ -61,6 +61,7 @@ static BOOTS: [Boot; 5] = [
     Boot::new(&[
         &testbed::crash::GROUP,
         &testbed::page::GROUP,
+        &testbed::recording::GROUP,
         &testbed::foreign::GROUP,
         &testbed::bound::GROUP,
     ]),

@@ -21,8 +21,8 @@ use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
 use groundwave_impair::{Direction as PortName, DivergenceKind};
 use groundwave_impaird::Peer;
 use groundwave_impaird::wire::AppliedState;
-use groundwave_scenario::Scenario;
-use groundwave_setup::simulation::{header, load, prepare_after, queue};
+use groundwave_setup::recording::Source;
+use groundwave_setup::simulation::{header, prepare_after, queue};
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
@@ -52,19 +52,20 @@ pub struct Prepared {
     speed: f64,
 }
 
-/// Prepares a new testbed: queues the scenario, records it, and computes the first tick.
+/// Prepares a new testbed: queues the scenario or recording, records it, and computes the first tick.
 ///
 /// # Errors
 /// When the scenario or its terrain is invalid.
 pub fn prepare(
     state: &State,
     path: &Path,
-    scenario: &Scenario,
+    source: &Source,
     settings: Settings,
     terrain: &TerrainOptions,
     speed: f64,
 ) -> Result<Prepared, Failure> {
-    let terrain = terrain.for_scenario(scenario)?;
+    let scenario = &source.scenario;
+    let terrain = source.ground(terrain)?;
     let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
     let first =
         vec![("testbed.begin", begin), ("testbed.pace", serde_json::json!({ "speed": speed }))];
@@ -116,10 +117,10 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
         return Err(unusable(Failure::Input(what.to_owned())));
     };
     // Remaining commands of the scenario.
-    match settings.scenario.as_deref().map(|path| (path, load(path))) {
-        Some((path, Ok(scenario))) => {
+    match settings.scenario.as_deref().map(|path| (path, Source::open(path))) {
+        Some((path, Ok(source))) => {
             let last_tick = engine.clock().tick;
-            queue(&mut engine, path, &scenario, |tick| tick > last_tick)?;
+            queue(&mut engine, path, &source.scenario, |tick| tick > last_tick)?;
         }
         Some((path, Err(_))) => {
             tracing::warn!(path = %path.display(), "scenario unreadable; its remaining commands are skipped");

@@ -61,6 +61,11 @@ impl Testbed {
         testbed
     }
 
+    /// A testbed of a file, not up yet.
+    pub fn of_file(name: &'static str, scenario: PathBuf) -> Self {
+        Self { name, scenario, _folder: tempfile::tempdir().unwrap() }
+    }
+
     /// The ridge with pieces of its scenario replaced, not up yet.
     fn of(name: &'static str, changes: &[(&str, &str)]) -> Self {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/ridge.toml");

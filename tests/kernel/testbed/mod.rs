@@ -11,6 +11,7 @@ pub mod crash;
 pub mod foreign;
 pub mod measured;
 pub mod page;
+pub mod recording;
 pub mod segment;
 pub mod soak;
 

@@ -1,6 +1,7 @@
 //! `groundwave testbed`: a scenario emulated by network namespaces of this machine.
 
 mod client;
+mod compare;
 mod down;
 mod enter;
 mod link;
@@ -48,6 +49,7 @@ enum Command {
     Exec(enter::Exec),
     Shell(enter::Shell),
     Report(report::Report),
+    Compare(compare::Compare),
     Move(steer::Move),
     Fail(steer::Fail),
     Repair(steer::Repair),
@@ -73,6 +75,7 @@ impl Testbed {
             Command::Exec(args) => args.run(),
             Command::Shell(args) => args.run(),
             Command::Report(args) => args.run(output),
+            Command::Compare(args) => args.run(output),
             Command::Move(args) => args.run(output),
             Command::Fail(args) => args.run(output),
             Command::Repair(args) => args.run(output),

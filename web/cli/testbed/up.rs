@@ -11,9 +11,9 @@ use groundwave_engine::Pacer;
 use groundwave_files::wall::MachineClock;
 use groundwave_http::Failure;
 use groundwave_scenario::Scenario;
-use groundwave_setup::simulation::load;
+use groundwave_setup::recording::Source;
 use groundwave_setup::terrain::TerrainOptions;
-use groundwave_simulation::testbed::Settings;
+use groundwave_simulation::testbed::{Protocol, Settings};
 use groundwave_testbed::State;
 use groundwave_web_testbed::serve;
 use groundwave_web_testbed::serve::RunningTestbed;
@@ -36,16 +36,23 @@ Examples:
   sudo groundwave testbed up scenarios/failover.toml --detach --json
   sudo groundwave testbed up scenarios/failover.toml --name fast --speed 10 --detach
   sudo groundwave testbed up scenarios/failover.toml
+  sudo groundwave testbed up walk.gwlog --routing babel --record played.gwlog
 
-In the foreground the testbed ends with its controller (Ctrl-C), unless --keep;
+A log is played in real time: nodes move, fail and come as recorded, and routing programs run in them;
+`groundwave testbed compare` then shows their routes beside the predicted ones. In the foreground the testbed ends with its controller (Ctrl-C), unless --keep;
 `groundwave testbed attach` resumes it.";
 
 /// Create the network of a scenario and keep it in step with the simulation
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Up {
-    /// Scenario file (TOML); section `[testbed]` configures the emulation
+    /// Scenario file (TOML); section `[testbed]` configures the emulation. Or a log, as `convert`, `record` and
+    /// `run --record` make it
     scenario: PathBuf,
+
+    /// Routing of the nodes: static, babel, batman or none [default: that of the scenario, static for a log]
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocol)]
+    routing: Option<Protocol>,
 
     #[command(flatten)]
     ground: TerrainOptions,
@@ -98,8 +105,8 @@ pub struct Attach {
 
 impl Up {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let scenario = load(&self.scenario)?;
-        let settings = self.settings(&scenario)?;
+        let source = Source::open(&self.scenario)?;
+        let settings = self.settings(&source.scenario)?;
         let state = State::of(&settings.name);
         require_absent(&state)?;
         if !(0.0..=1000.0).contains(&self.speed) {
@@ -108,12 +115,12 @@ impl Up {
         }
         if self.detach {
             // Terrain errors are reported here rather than in the message file.
-            self.ground.for_scenario(&scenario)?;
+            source.ground(&self.ground)?;
             let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
         let (path, terrain) = (&self.scenario, &self.ground);
-        let prepared = serve::prepare(&state, path, &scenario, settings, terrain, self.speed)?;
+        let prepared = serve::prepare(&state, path, &source, settings, terrain, self.speed)?;
         let running = RunningTestbed::start(&state, prepared);
         let came_up = running.is_ok();
         let outcome =
@@ -131,6 +138,9 @@ impl Up {
         if let Some(name) = &self.name {
             settings.name.clone_from(name);
         }
+        if let Some(routing) = self.routing {
+            settings.routing = routing;
+        }
         if settings.name.is_empty() {
             settings.name = name_from_file(&self.scenario);
         }
@@ -138,6 +148,12 @@ impl Up {
         settings.validate().map_err(Failure::input)?;
         Ok(settings)
     }
+}
+
+/// A routing protocol by its name in scenarios.
+fn protocol(name: &str) -> Result<Protocol, String> {
+    serde_json::from_value(serde_json::Value::from(name))
+        .map_err(|_| format!("found {name:?}, allowed static, babel, batman, none"))
 }
 
 /// Name of a testbed from the file name of its scenario.
