@@ -14,7 +14,7 @@ use sha2::Sha256;
 const NONCE_BYTES: usize = 24;
 
 /// The secret that nodes and gateway share, and its name.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TrustSecret {
     /// Identifier of the key.
     pub key_id: String,

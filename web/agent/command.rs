@@ -35,7 +35,8 @@ Examples:
 The agent waits until the mesh interface has a carrier and an address, enrols at the gateway, sets
 the tunnel up, logs in with the credential it receives through the tunnel, and sends heartbeats.
 Unsent heartbeats are kept in memory for an hour. Needs CAP_NET_ADMIN and drops all other
-capabilities. Log filter: RUST_LOG.";
+capabilities. SIGHUP reads key, trust secret, enrolment code and sensor templates again; another key, or
+another proof of a node that waits for its admission, begins the registration anew. Log filter: RUST_LOG.";
 
 const NOT_PROBED: &str = "\
 sensors: no bus probed; --i2c probes buses, --sensor names a sensor
@@ -44,10 +45,10 @@ sensors: no bus probed; --i2c probes buses, --sensor names a sensor
 impl Agent {
     /// Runs until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let mut node = serve::open(self.config, self.once)?;
+        let mut node = serve::open(self.config.clone(), self.once)?;
         match self.once {
             true => show(&mut node, output),
-            false => serve::run(node),
+            false => serve::run(node, self.config),
         }
     }
 }

@@ -17,7 +17,7 @@ use groundwave_io_agent::host_state::Source;
 use groundwave_io_agent::node_commands::Permissions;
 use groundwave_io_agent::request::TrustSecret;
 
-pub use run::{Agent, Seen};
+pub use run::{Agent, Files, Reload, Seen};
 
 /// Settings of an agent.
 #[derive(Debug)]

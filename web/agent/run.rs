@@ -3,6 +3,7 @@
 mod enrol;
 mod firmware;
 mod follow;
+mod reload;
 mod troubles;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ use groundwave_protocol::{Heartbeat, HeartbeatAck};
 use groundwave_values::Pacer;
 use hyper::Method;
 use uuid::Uuid;
+
+pub use reload::{Files, Reload};
 
 use super::Options;
 use super::connection::{GatewayConnection, RequestFailure, decode};
@@ -135,8 +138,8 @@ impl Agent {
         })
     }
 
-    /// Works until `stop` is over.
-    pub async fn run(mut self, stop: impl Future<Output = ()>) {
+    /// Works until `stop` is over; reads files of the configuration again when it is asked to.
+    pub async fn run(mut self, stop: impl Future<Output = ()>, mut reload: Reload) {
         tokio::pin!(stop);
         loop {
             let now_ms = self.now_ms();
@@ -145,6 +148,10 @@ impl Agent {
                 let wait = Duration::from_millis(until_ms.saturating_sub(now_ms).max(1));
                 tokio::select! {
                     () = &mut stop => return,
+                    () = reload.signal.next() => {
+                        self.reload((reload.read)());
+                        continue;
+                    }
                     () = tokio::time::sleep(wait) => continue,
                 }
             }

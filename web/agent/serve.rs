@@ -10,7 +10,7 @@ use groundwave_host::i2c::load::load;
 use groundwave_host::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
-use groundwave_http::serve::shutdown_signal;
+use groundwave_http::serve::{HangupSignal, shutdown_signal};
 use groundwave_io_agent::firmware::{Firmware, Installer};
 use groundwave_io_agent::host_state::Source;
 use groundwave_io_agent::mesh_settings::{KernelMesh, MeshSettings};
@@ -19,7 +19,7 @@ use groundwave_io_agent::reboot::Reboot;
 use groundwave_io_agent::request::TrustSecret;
 use groundwave_io_agent::{Backoff, Rhythm, keys};
 
-use crate::{Agent, Options};
+use crate::{Agent, Files, Options, Reload};
 
 /// Configuration of the agent.
 #[derive(Debug, Clone, Args)]
@@ -136,19 +136,22 @@ pub fn open(config: AgentConfig, once: bool) -> Result<Agent, Failure> {
     Ok(Agent::new(config.options(once)?)?)
 }
 
-/// Drops all capabilities but CAP_NET_ADMIN and runs the agent until a stop signal.
+/// Drops all capabilities but CAP_NET_ADMIN and runs the agent until a stop signal; SIGHUP reads the files
+/// of its configuration again.
 ///
 /// # Errors
 /// When the machine fails.
-pub fn run(agent: Agent) -> Result<(), Failure> {
+pub fn run(agent: Agent, config: AgentConfig) -> Result<(), Failure> {
     // Before any other thread: threads inherit the capabilities.
     let capabilities = keep_net_admin()?;
     tracing::info!("capabilities kept: {capabilities}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
         let stop = shutdown_signal()?;
+        let signal = HangupSignal::listen()?;
+        let read = Box::new(move || config.files().map_err(|failure| failure.message().to_owned()));
         groundwave_http::notify::ready()?;
-        agent.run(stop).await;
+        agent.run(stop, Reload { signal, read }).await;
         tracing::info!("stopped");
         Ok(())
     })
@@ -182,6 +185,20 @@ impl AgentConfig {
             reboot,
             firmware,
             mesh_settings: mesh_settings.transpose().map_err(Failure::Input)?,
+        })
+    }
+
+    /// The files of the configuration.
+    fn files(&self) -> Result<Files, Failure> {
+        let choice = SensorSelection {
+            probe: self.i2c.clone().unwrap_or_default(),
+            assigned: self.sensors.clone(),
+        };
+        Ok(Files {
+            key: keys::private_key(&self.key).map_err(Failure::input)?,
+            secret: secret(self.trust_secret.as_deref(), self.key_id.clone())?,
+            enrollment_code: self.enrollment_code.as_deref().map(text).transpose()?,
+            sensors: sensors(choice, self.templates.as_deref())?,
         })
     }
 

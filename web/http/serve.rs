@@ -225,6 +225,41 @@ pub fn shutdown_or_hangup_signal() -> io::Result<impl Future<Output = ()>> {
     end_of(!ignores_hangup())
 }
 
+/// SIGHUP as a request to read files again; none where the process was started to ignore it, as by nohup(1).
+#[derive(Debug)]
+pub struct HangupSignal {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl HangupSignal {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the system takes no handler.
+    pub fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let signal = (!ignores_hangup()).then(|| signal(SignalKind::hangup()));
+            Ok(Self { signal: signal.transpose()? })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// Waits for the next request. A dropped future loses nothing.
+    pub async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.signal
+            && signal.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
 /// True if SIGHUP is ignored, as proc(5) has it in the mask of ignored signals.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -65,6 +65,26 @@ impl AgentProcess {
         Self { child, folder, node }
     }
 
+    /// Requests that the agent read its files again.
+    pub fn hang_up(&self) {
+        let pid = self.child.id().to_string();
+        let outcome = Command::new("kill").args(["-HUP", &pid]).status();
+        assert!(outcome.unwrap().success());
+    }
+
+    /// Waits for a line of its log; a minute at most.
+    #[track_caller]
+    pub fn wait_for_line(&self, text: &str) {
+        let log = || std::fs::read_to_string(self.folder.path().join(LOG)).unwrap();
+        for _ in 0..600 {
+            if log().contains(text) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("no {text:?} in a minute: {}", log());
+    }
+
     /// Waits until the node at the gateway is as wanted; a minute at most.
     #[track_caller]
     pub fn wait_for(&self, bench: &Bench, condition: impl Fn(&Value) -> bool) {

@@ -32,6 +32,7 @@ mod playback;
 mod power;
 mod process;
 mod readings;
+mod reload;
 mod schema;
 mod secrets;
 mod sensors;

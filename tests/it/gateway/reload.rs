@@ -1,0 +1,41 @@
+//! Agents that read their files again.
+
+use groundwave_credentials::PrivateKey;
+
+use super::Bench;
+use super::agents::AgentProcess;
+
+#[test]
+fn hangup_with_another_key_registers_anew_and_broken_files_change_nothing() {
+    let bench = Bench::new();
+    let agent = AgentProcess::start(&bench, 41, &[]);
+    agent.wait_for(&bench, |node| node["state"] == "online");
+    let file = agent.folder.path().join("node.key");
+    let earlier = std::fs::read_to_string(&file).unwrap();
+
+    // The process stays, and so does its registration.
+    agent.hang_up();
+    agent.wait_for_line("the registration stays");
+    std::fs::write(&file, "not a key").unwrap();
+    agent.hang_up();
+    agent.wait_for_line("the present one stays");
+    agent.wait_for(&bench, |node| node["state"] == "online");
+
+    let key = PrivateKey::generate().unwrap();
+    assert_ne!(key.to_text(), earlier.trim());
+    std::fs::write(&file, key.to_text()).unwrap();
+    agent.hang_up();
+    agent.wait_for_line("registration begins anew");
+    // A node is known by its hardware address: its new key waits for an admin.
+    let path = "/v1/admin/registrations?state=pending";
+    let admin = bench.login("admin");
+    let mut pending = serde_json::Value::Null;
+    for _ in 0..600 {
+        pending = bench.get(&admin, path).is(200);
+        if !pending["items"].as_array().unwrap().is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert_eq!(pending["items"][0]["same_mac_node_id"], agent.node.as_str(), "{pending}");
+}
