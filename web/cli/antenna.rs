@@ -5,11 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_model::radio::Antenna as Model;
 use groundwave_plot::{PatternPicture, Theme, pattern_svg};
-use groundwave_propagation::polarization::Polarization;
-use groundwave_scenario::antenna::{self, AntennaFile};
-use serde_json::json;
+use groundwave_scenario::antenna::{self, AntennaSummary};
 
 use super::output::{self, Output};
 
@@ -40,31 +37,19 @@ impl Antenna {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let file = antenna::load(&self.file).map_err(Failure::input)?;
         let fallback = self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let name = file.name.clone().unwrap_or(fallback);
+        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        let facts = file.summary(&stem);
+        let name = &facts.name;
         if let Some(picture) = &self.plot {
             let theme = if self.dark { Theme::Dark } else { Theme::Light };
-            let own = PatternPicture { title: &name, pattern: &file.pattern, theme };
+            let own = PatternPicture { title: name, pattern: &file.pattern, theme };
             output::picture(picture, &pattern_svg(&own))?;
         }
-        let gain_dbi = file.gain_dbi.unwrap_or(0.0);
-        let model = Model::of_pattern(gain_dbi, Polarization::Vertical, file.pattern.clone());
-        let [right_deg, down_deg] = file.pattern.peaks_deg();
         if output.json {
-            return output.json(&json!({
-                "name": name,
-                "format": file.format,
-                "gain_dbi": file.gain_dbi,
-                "frequency_mhz": file.frequency_mhz,
-                "azimuth_beamwidth_deg": model.azimuth_beamwidth_deg,
-                "elevation_beamwidth_deg": model.elevation_beamwidth_deg,
-                "front_to_back_db": model.front_to_back_db,
-                "maximum_azimuth_deg": right_deg,
-                "maximum_elevation_deg": -down_deg,
-                "pattern": file.pattern,
-            }));
+            return output.json(&facts);
         }
-        let mut text = format!("{}\n", output::heading(&name));
-        for (label, value) in rows(&file, &model, [right_deg, -down_deg]) {
+        let mut text = format!("{}\n", output::heading(name));
+        for (label, value) in rows(&facts) {
             let _ = writeln!(text, "  {label}: {value}");
         }
         if let Some(picture) = &self.plot {
@@ -74,19 +59,19 @@ impl Antenna {
     }
 }
 
-/// Labels and values of the text; `maximum_deg` is azimuth and elevation.
-fn rows(file: &AntennaFile, model: &Model, maximum_deg: [f64; 2]) -> [(&'static str, String); 7] {
+/// Labels and values of the text.
+fn rows(facts: &AntennaSummary) -> [(&'static str, String); 7] {
     let or_none = |value: Option<f64>, unit: &str| {
         value.map_or("not in the file".to_owned(), |value| format!("{value} {unit}"))
     };
-    let [azimuth_deg, elevation_deg] = maximum_deg.map(|deg| deg + 0.0);
+    let (azimuth_deg, elevation_deg) = (facts.maximum_azimuth_deg, facts.maximum_elevation_deg);
     [
-        ("format", file.format.to_owned()),
-        ("frequency", or_none(file.frequency_mhz, "MHz")),
-        ("gain", or_none(file.gain_dbi, "dBi")),
-        ("beamwidth in azimuth", format!("{}°", model.azimuth_beamwidth_deg)),
-        ("beamwidth in elevation", format!("{}°", model.elevation_beamwidth_deg)),
-        ("front to back", format!("{} dB", model.front_to_back_db)),
+        ("format", facts.format.to_owned()),
+        ("frequency", or_none(facts.frequency_mhz, "MHz")),
+        ("gain", or_none(facts.gain_dbi, "dBi")),
+        ("beamwidth in azimuth", format!("{}°", facts.azimuth_beamwidth_deg)),
+        ("beamwidth in elevation", format!("{}°", facts.elevation_beamwidth_deg)),
+        ("front to back", format!("{} dB", facts.front_to_back_db)),
         ("maximum", format!("{azimuth_deg}° azimuth, {elevation_deg}° elevation")),
     ]
 }

@@ -21,6 +21,7 @@ mod live_coverages;
 mod mesh;
 mod mesh_coverage;
 mod nodes;
+mod patterns;
 mod placement;
 mod presets;
 mod previews;

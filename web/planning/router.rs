@@ -11,7 +11,8 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     Planner, backup, changes, coverages, deployments, exchange, ground_fetches, health, links,
-    mesh, mesh_coverage, nodes, placement, presets, previews, replays, templates, terrain,
+    mesh, mesh_coverage, nodes, patterns, placement, presets, previews, replays, templates,
+    terrain,
 };
 
 const ABOUT: About = About {
@@ -26,6 +27,7 @@ const ABOUT: About = About {
 
 fn endpoints() -> Endpoints<Planner> {
     let import = operations!(unrestricted; exchange::import);
+    let pattern = operations!(unrestricted; patterns::pattern);
     let upload = operations!(unrestricted; replays::upload);
     Endpoints::default()
         .with(operations!(
@@ -88,6 +90,7 @@ fn endpoints() -> Endpoints<Planner> {
             backup::backup,
         ))
         .with(import.body_limit(exchange::IMPORT_BYTES_MAX))
+        .with(pattern.body_limit(patterns::PATTERN_BYTES_MAX))
         .with(upload.body_limit(replays::LOG_BYTES_MAX))
         .schema::<super::wire::coverage::CoverageFormat>()
         .schema::<super::wire::coverage::CoverageLayer>()

@@ -10,6 +10,7 @@ mod lines;
 mod msi;
 mod radio_mobile;
 mod splat;
+mod summary;
 mod turn;
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ use groundwave_model::radio::Pattern;
 use groundwave_model::radio::pattern::{Cuts, LOSS_DB_MAX};
 
 use self::lines::Lines;
+pub use self::summary::AntennaSummary;
 
 /// Greatest file of a pattern, bytes.
 pub const BYTES_MAX: u64 = 4 << 20;
@@ -42,6 +44,15 @@ pub struct AntennaFile {
     pub frequency_mhz: Option<f64>,
     /// Losses in all directions.
     pub pattern: Pattern,
+}
+
+/// Content of a file, before it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternDocument {
+    /// Name of the file, for errors.
+    pub name: String,
+    /// Bytes of the file.
+    pub octets: Vec<u8>,
 }
 
 /// An invalid file.
@@ -79,17 +90,34 @@ struct Raw {
 /// # Errors
 /// A file that cannot be read, of no known format, or with an invalid line.
 pub fn load(path: &Path) -> Result<AntennaFile, PatternError> {
-    let (name, text) = (path.display().to_string(), text_of(path)?);
-    let lines = Lines::of(&name, &text);
-    let Some(kind) = splat::kind(&lines) else {
-        return read(&name, &text);
-    };
-    let other = path.with_extension(kind.other_ending());
-    if other == path || !other.is_file() {
-        return finish("SPLAT!", splat::read(kind, &lines, None)?, &lines);
+    let first = document(path)?;
+    let text = text_of(&first)?;
+    let kind = splat::kind(&Lines::of(&first.name, &text));
+    let other = kind.map(|kind| path.with_extension(kind.other_ending()));
+    match other.filter(|other| other != path && other.is_file()) {
+        Some(other) => of_documents(&first, Some(&document(&other)?)),
+        None => of_documents(&first, None),
     }
-    let (other_name, other_text) = (other.display().to_string(), text_of(&other)?);
-    let other_lines = Lines::of(&other_name, &other_text);
+}
+
+/// Reads a pattern from the content of its files: one, or both cuts of SPLAT! in any order.
+///
+/// # Errors
+/// A content of no known format, with an invalid line, or two that are not both cuts of SPLAT!.
+pub fn of_documents(
+    first: &PatternDocument,
+    other: Option<&PatternDocument>,
+) -> Result<AntennaFile, PatternError> {
+    let text = text_of(first)?;
+    let Some(other) = other else {
+        return read(&first.name, &text);
+    };
+    let other_text = text_of(other)?;
+    let (lines, other_lines) = (Lines::of(&first.name, &text), Lines::of(&other.name, &other_text));
+    let Some(kind) = splat::kind(&lines) else {
+        let allowed = "one file, or an azimuth and an elevation pattern of SPLAT!";
+        return Err(lines.error("content", "one of two files", allowed));
+    };
     if splat::kind(&other_lines).is_none_or(|other_kind| other_kind == kind) {
         return Err(other_lines.error("content", "no such pattern", kind.other_content()));
     }
@@ -119,25 +147,30 @@ pub fn read(name: &str, text: &str) -> Result<AntennaFile, PatternError> {
     Err(lines.error("content", first, allowed))
 }
 
-/// Text of a file: UTF-8, the encoding of a byte order mark, or Windows-1252.
-fn text_of(path: &Path) -> Result<String, PatternError> {
-    let error = |what: &str, actual: String, allowed: &str| PatternError {
-        file: path.display().to_string(),
-        what: what.to_owned(),
-        actual,
-        allowed: allowed.to_owned(),
-    };
+fn error(file: &str, what: &str, actual: &str, allowed: &str) -> PatternError {
+    let [file, what, actual, allowed] = [file, what, actual, allowed].map(ToOwned::to_owned);
+    PatternError { file, what, actual, allowed }
+}
+
+/// Content of a file on disk.
+fn document(path: &Path) -> Result<PatternDocument, PatternError> {
+    let name = path.display().to_string();
     let mut octets = Vec::new();
     let result = std::fs::File::open(path)
         .and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut octets));
-    if let Err(fault) = result {
-        return Err(error("file", fault.to_string(), "a file that can be read"));
+    match result {
+        Ok(_) => Ok(PatternDocument { name, octets }),
+        Err(fault) => Err(error(&name, "file", &fault.to_string(), "a file that can be read")),
     }
-    if octets.len() as u64 > BYTES_MAX {
-        return Err(error("size", "more".to_owned(), "up to 4 MiB"));
+}
+
+/// Text of a file: UTF-8, the encoding of a byte order mark, or Windows-1252.
+fn text_of(file: &PatternDocument) -> Result<String, PatternError> {
+    if file.octets.len() as u64 > BYTES_MAX {
+        return Err(error(&file.name, "size", "more", "up to 4 MiB"));
     }
-    let (octets, _) = crate::formats::encoding::to_utf8(octets);
-    String::from_utf8(octets).map_err(|_| error("content", "no text".to_owned(), "text"))
+    let (octets, _) = crate::formats::encoding::to_utf8(file.octets.clone());
+    String::from_utf8(octets).map_err(|_| error(&file.name, "content", "no text", "text"))
 }
 
 /// The antenna of its cuts: losses and gain relative to the maximum, to a thousandth.

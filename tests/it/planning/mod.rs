@@ -13,6 +13,7 @@ mod ground;
 mod interface;
 mod mesh_coverage;
 mod page;
+mod patterns;
 mod placement;
 mod replays;
 mod schema;

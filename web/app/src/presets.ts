@@ -16,5 +16,6 @@ export function radioPreset(node: Node, presets: readonly RadioPreset[]): string
 
 /** Id of the preset of a node's antenna; null for one of its own. */
 export function antennaPreset(node: Node, presets: readonly AntennaPreset[]): string | null {
+  if (node.radio.antenna?.pattern) return null;
   return presets.find((preset) => holds(node.radio.antenna, preset.antenna))?.id ?? null;
 }

@@ -12,6 +12,7 @@ pub mod mesh;
 pub mod mesh_coverage;
 pub mod name;
 pub mod node;
+pub mod pattern;
 pub mod place;
 pub mod placement;
 pub mod preview;

@@ -35,6 +35,9 @@ groundwave_model::antenna_patch! {
         /// Measured pattern, which gives the beamwidths and the front-to-back ratio too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pattern: Option<Pattern>,
+        /// Remove the pattern; the beamwidths and the front-to-back ratio are then those of the request, or stay.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub clear_pattern: bool,
     }
 }
 
@@ -107,9 +110,15 @@ impl AntennaConfig {
                 &found.antenna
             }
         };
-        let base = match &self.pattern {
-            None => base.clone(),
-            Some(pattern) => base.clone().with_pattern(pattern.clone()),
+        let base = match (&self.pattern, self.clear_pattern) {
+            (Some(_), true) => {
+                let what = "`radio.antenna.clear_pattern` is true, allowed is false beside \
+                            `radio.antenna.pattern`";
+                return Err(Problem::bad_request(what));
+            }
+            (Some(pattern), false) => base.clone().with_pattern(pattern.clone()),
+            (None, true) => Antenna { pattern: None, ..base.clone() },
+            (None, false) => base.clone(),
         };
         Ok(self.over(Some(&base)).expect("the base has all fields"))
     }

@@ -12,6 +12,7 @@ export type NodePatch = Schemas['NodePatch'];
 export type RadioConfig = Schemas['RadioConfig'];
 export type RadioPreset = Schemas['RadioPreset'];
 export type AntennaPreset = Schemas['AntennaPreset'];
+export type AntennaSummary = Schemas['AntennaSummary'];
 export type Pointing = Schemas['Pointing'];
 export type Role = Schemas['Role'];
 export type Surroundings = Schemas['Surroundings'];

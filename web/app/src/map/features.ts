@@ -1,6 +1,7 @@
 // GeoJSON of nodes, links, antenna lobes and missing ground.
 import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geojson';
-import type { Link } from '../api/client';
+import { lossDb } from '../antenna-files';
+import type { Link, RadioConfig } from '../api/client';
 import { between, destination, turned, type LatLon } from '../geo';
 import { closes, rating, type Rating } from '../verdict';
 import { LAT_MAX_DEG } from './mercator';
@@ -11,6 +12,8 @@ export interface Box {
   north: number;
   east: number;
 }
+
+type Antenna = NonNullable<RadioConfig['antenna']>;
 
 /** A node as the map draws it. */
 export interface Placed extends LatLon {
@@ -99,11 +102,14 @@ function lobeDb(angle_deg: number, beamwidth_deg: number, front_to_back_db: numb
   return Math.min(12 * (angle_deg / beamwidth_deg) ** 2, front_to_back_db);
 }
 
-/** The horizontal lobe of a pointed antenna as a polygon; the radius is in proportion to amplitude. */
-export function lobe(at: LatLon, azimuth_deg: number, beamwidth_deg: number, front_to_back_db: number, radius_m: number): Feature<Polygon> {
+/** The horizontal lobe of a pointed antenna as a polygon, that of its pattern if it has one; the radius is in
+ * proportion to amplitude. */
+export function lobe(at: LatLon, azimuth_deg: number, antenna: Antenna, radius_m: number): Feature<Polygon> {
+  const { azimuth_beamwidth_deg, front_to_back_db, pattern } = antenna;
   const ring: [number, number][] = [];
   for (let off = -180; off <= 180; off += 4) {
-    const share = 10 ** (-lobeDb(Math.abs(off), beamwidth_deg, front_to_back_db) / 20);
+    const loss_db = pattern ? lossDb(pattern.horizontal_loss_db, off) : lobeDb(Math.abs(off), azimuth_beamwidth_deg ?? 360, front_to_back_db ?? 0);
+    const share = 10 ** (-loss_db / 20);
     const place = destination(at, (azimuth_deg + off + 360) % 360, radius_m * Math.max(share, 0.03));
     ring.push([turned(place.lon, at.lon), place.lat]);
   }

@@ -5,8 +5,10 @@ import type { MapView } from '../map/view';
 import { Changes } from './changes';
 import { Commands } from './commands';
 import { Coverages } from './coverage.svelte';
+import { isPattern } from '../antenna-files';
 import { Ground } from './ground.svelte';
 import { History } from './history.svelte';
+import { Patterns } from './patterns.svelte';
 import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
 import { around, squares } from '../terrain';
@@ -36,6 +38,7 @@ export class App {
   readonly history = new History();
   readonly coverages = new Coverages();
   readonly tools = new Tools(this.plan);
+  readonly patterns = new Patterns();
   readonly commands = new Commands(this.plan, this.history, (ids) => (this.ui.selected = ids));
   map = $state.raw<MapView | null>(null);
   analysis = $state.raw<LinkAnalysis | null>(null);
@@ -194,7 +197,17 @@ export class App {
 
   /** Imports files one after the other: plans as new deployments, a recording into the replay. */
   async importFiles(files: readonly File[]): Promise<void> {
-    for (const file of files) await this.#importFile(file);
+    const patterns = files.filter(isPattern);
+    if (patterns.length) this.showPattern(patterns);
+    for (const file of files) if (!isPattern(file)) await this.#importFile(file);
+  }
+
+  /** Reads files of an antenna pattern for the selected nodes; without files it offers to choose them. */
+  showPattern(files: readonly File[]): void {
+    if (!this.chosenNodes.length) return this.ui.tell('Select the node whose antenna this is, then drop the file again.', true);
+    this.ui.dialog = 'pattern';
+    this.patterns.clear();
+    if (files.length) void this.patterns.read(files);
   }
 
   async #importFile(file: File): Promise<void> {

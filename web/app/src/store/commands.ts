@@ -1,5 +1,5 @@
 // Changes of a plan as commands. The page shows a change at once and takes it back if it is refused.
-import { api, wanted, type Node, type NodePatch, type NewNode, type Pointing } from '../api/client';
+import { api, wanted, type Node, type NodePatch, type NewNode, type Pointing, type RadioConfig } from '../api/client';
 import type { LatLon } from '../geo';
 import type { Command, History } from './history.svelte';
 import type { Plan } from './plan.svelte';
@@ -17,6 +17,11 @@ function recipe(node: Node): NewNode {
     surroundings: node.surroundings,
     indoor: node.indoor,
   };
+}
+
+/** All fields of a radio; one without a pattern takes away that in place. */
+function whole(radio: Node['radio']): RadioConfig {
+  return radio.antenna?.pattern ? radio : { ...radio, antenna: { ...radio.antenna, clear_pattern: true } };
 }
 
 export class Commands {
@@ -134,7 +139,7 @@ export class Commands {
       if (patch.name != null) found.name = node.name;
       if (patch.role != null) found.role = node.role;
       if (patch.height_agl_m != null) found.height_agl_m = node.height_agl_m;
-      if (patch.radio != null) found.radio = node.radio;
+      if (patch.radio != null) found.radio = whole(node.radio);
       if (patch.pointing != null || patch.clear_pointing) {
         if (node.pointing) found.pointing = node.pointing as Pointing;
         else found.clear_pointing = true;
