@@ -131,13 +131,18 @@ pub trait Terrain: Send + Sync {
         self.files().remove(name)
     }
 
+    /// Land cover at a position, unknown where no source reaches; `None` without land cover.
+    fn land_cover(&self, at: GeoPoint) -> Option<Cover> {
+        let mut cover = [Cover::default()];
+        self.has_cover().then(|| {
+            self.sample_cover(&[at.lat_deg()], &[at.lon_deg()], &mut cover);
+            cover[0]
+        })
+    }
+
     /// Kind of the land cover at a position; unknown where no source reaches.
     fn cover_kind(&self, at: GeoPoint) -> CoverKind {
-        let mut cover = [Cover::default()];
-        if self.has_cover() {
-            self.sample_cover(&[at.lat_deg()], &[at.lon_deg()], &mut cover);
-        }
-        cover[0].kind
+        self.land_cover(at).unwrap_or_default().kind
     }
 
     /// Ground height at one point (m above mean sea level), `None` in a void or off the tiles.

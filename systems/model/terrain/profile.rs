@@ -39,6 +39,8 @@ pub struct Profile {
     /// Heights of buildings and trees, m above ground, NaN where they are unknown, at points of their own:
     /// evenly spaced from start to end, at most 30 m apart up to 600 km. Empty without land cover.
     pub clutter_agl_m: Vec<f64>,
+    /// Kinds of land cover at these points.
+    pub cover_kinds: Vec<CoverKind>,
     /// Land cover at start and end.
     pub cover: [CoverKind; 2],
 }
@@ -96,6 +98,7 @@ impl Profile {
     /// Takes the land cover along `path`.
     fn trace_cover(&mut self, terrain: &dyn Terrain, path: &Path) {
         self.clutter_agl_m.clear();
+        self.cover_kinds.clear();
         self.cover = [CoverKind::Unknown; 2];
         if !terrain.has_cover() {
             return;
@@ -105,6 +108,7 @@ impl Profile {
         let mut cover = vec![Cover::default(); lat_deg.len()];
         terrain.sample_cover(&lat_deg, &lon_deg, &mut cover);
         self.clutter_agl_m.extend(clutter_heights_agl_m(&cover));
+        self.cover_kinds.extend(cover.iter().map(|cover| cover.kind));
         self.cover = [0, cover.len() - 1].map(|end| cover[end].kind);
     }
 
@@ -124,9 +128,21 @@ impl Profile {
     /// point of land cover; `None` where it is unknown.
     #[must_use]
     pub fn clutter_at(&self, share: f64) -> Option<f64> {
+        let height_m = self.clutter_agl_m.get(self.cover_point(share)?);
+        height_m.copied().filter(|height_m| !height_m.is_nan())
+    }
+
+    /// Kind of the land cover at a share of the path, [0, 1]: that of the same point; `None` where it is unknown.
+    #[must_use]
+    pub fn cover_at(&self, share: f64) -> Option<CoverKind> {
+        let kind = self.cover_kinds.get(self.cover_point(share)?);
+        kind.copied().filter(|kind| *kind != CoverKind::Unknown)
+    }
+
+    /// Number of the point of land cover that is nearest to a share of the path; `None` without land cover.
+    fn cover_point(&self, share: f64) -> Option<usize> {
         let last = self.clutter_agl_m.len().checked_sub(1)?;
-        let nearest = (share.clamp(0.0, 1.0) * last as f64).round() as usize;
-        self.clutter_agl_m.get(nearest).copied().filter(|height_m| !height_m.is_nan())
+        Some((share.clamp(0.0, 1.0) * last as f64).round() as usize)
     }
 
     /// The position of sample `i`, longitude wrapped; `None` past the end.

@@ -1,5 +1,5 @@
 // Ground above the ray of a link, and the heights of antennas that clear it.
-import type { LinkAnalysis } from './api/client';
+import type { LinkAnalysis, Surroundings } from './api/client';
 
 /** Share of the first Fresnel zone that is kept clear, by ITU-R P.530. */
 const CLEAR_SHARE = 0.6;
@@ -10,6 +10,16 @@ export interface Sample {
   d: number;
   ground: number;
   missing: boolean;
+  /** Height of trees or buildings above the ground, m; 0 where there are none, or none are known. */
+  clutter: number;
+  cover: Surroundings | null;
+}
+
+/** Stretch of a path under trees, or under buildings. */
+export interface Stand {
+  kind: 'trees' | 'buildings';
+  /** Edges of the stretch with their ground and their tops, m. */
+  outline: { d: number; ground: number; top: number }[];
 }
 
 export interface Section {
@@ -29,8 +39,23 @@ export function section({ profile, result }: LinkAnalysis): Section {
   const bulge = (d: number) => (d * (total - d)) / (2 * effective_earth_radius_m);
   const ray = (d: number) => a + (b - a) * (total ? d / total : 0);
   const zone = (d: number) => (total ? Math.sqrt(Math.max(0, (wavelength_m * d * (total - d)) / total)) : 0);
-  const samples = profile.samples.map((sample) => ({ d: sample.distance_m, ground: sample.elevation_msl_m + bulge(sample.distance_m), missing: Boolean(sample.missing) }));
+  const samples = profile.samples.map((sample) => ({ d: sample.distance_m, ground: sample.elevation_msl_m + bulge(sample.distance_m), missing: Boolean(sample.missing), clutter: sample.clutter_agl_m ?? 0, cover: sample.land_cover ?? null }));
   return { total, bulge, ray, zone, samples };
+}
+
+/** Trees and buildings along the path. Each sample stands for the path to halfway to its neighbours. */
+export function stands({ samples }: Section): Stand[] {
+  const found: Stand[] = [];
+  let last: { stand: Stand; at: number } | null = null;
+  samples.forEach(({ d, ground, clutter, cover }, at) => {
+    if (clutter <= 0 || cover === null) return;
+    const kind = cover === 'forest' ? 'trees' : 'buildings';
+    if (!last || last.at !== at - 1 || last.stand.kind !== kind) found.push((last = { at, stand: { kind, outline: [] } }).stand);
+    last.at = at;
+    const half = (neighbour: Sample | undefined) => (neighbour ? { d: (d + neighbour.d) / 2, ground: (ground + neighbour.ground) / 2 } : { d, ground });
+    for (const place of [half(samples[at - 1]), { d, ground }, half(samples[at + 1])]) last.stand.outline.push({ ...place, top: place.ground + clutter });
+  });
+  return found;
 }
 
 /** Stretches of the path on which ground stands above the ray, m from the transmitter. */

@@ -45,7 +45,7 @@ async function started(process_: ChildProcess, services: Services): Promise<stri
   throw new Error(`the server did not start: ${lines.join('\n')}`);
 }
 
-async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], source: string | null, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], source: string | null, cover: string | null, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
   const program = process.env['GROUNDWAVE'];
   if (!program) throw new Error('GROUNDWAVE names no program');
   const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
@@ -58,7 +58,7 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
   };
   // Fetched terrain of whoever runs the tests is not read, and none is fetched from elsewhere.
   const fetching = ['--terrain-cache', join(folder, 'ground'), ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source] : ['--offline'])];
-  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : []), ...(cover ? ['--land-cover', cover] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
   const server: Server = {
     url: '',
     folder,
@@ -84,6 +84,7 @@ interface Options {
   basemap: string | null;
   extra: string[];
   source: Tiles | null;
+  cover: string | null;
 }
 
 /** Tests that have a server and open no page of Playwright's. */
@@ -99,8 +100,10 @@ export const served = base.extend<Options & { server: Server }>({
   extra: [[], { option: true }],
   /** Source of the ground that the page fetches; without one it fetches none. */
   source: [null, { option: true }],
-  server: async ({ terrain, services, heartbeat_s, basemap, extra, source }, use) => {
-    const server = await serve(terrain, services, heartbeat_s, basemap, extra, source?.url ?? null);
+  /** Folder of land cover. */
+  cover: [null, { option: true }],
+  server: async ({ terrain, services, heartbeat_s, basemap, extra, source, cover }, use) => {
+    const server = await serve(terrain, services, heartbeat_s, basemap, extra, source?.url ?? null, cover);
     await use(server);
     await server.stop();
     rmSync(server.folder, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 //! Terrain profiles.
 
 use groundwave_http::strict::{saturating, whole_number};
+use groundwave_model::radio::Surroundings;
 use groundwave_model::terrain::{
-    GeoPoint, HeightSource, KnownGround, Posts, Profile, Terrain, WEB_ZOOM,
+    CoverKind, GeoPoint, HeightSource, KnownGround, Posts, Profile, Terrain, WEB_ZOOM,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,9 @@ pub struct TerrainSample {
     /// Buildings and trees above ground, m; absent where no land cover is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clutter_agl_m: Option<f64>,
+    /// Kind of this land cover; absent where none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub land_cover: Option<Surroundings>,
     /// True off every tile: the heights are assumed. Absent where the ground is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
@@ -86,13 +90,15 @@ impl TerrainProfile {
         let spacing_m = profile.distance_m / (profile.elevation_msl_m.len().max(2) - 1) as f64;
         let sample = |(i, &elevation_msl_m): (usize, &f64)| {
             let point = profile.point(i)?;
+            let share = i as f64 * spacing_m / profile.distance_m;
             Some(TerrainSample {
                 lat: point.lat_deg(),
                 lon: point.lon_deg(),
                 distance_m: i as f64 * spacing_m,
                 elevation_msl_m,
                 elevation_hae_m: hae_m(terrain, point, elevation_msl_m),
-                clutter_agl_m: profile.clutter_at(i as f64 * spacing_m / profile.distance_m),
+                clutter_agl_m: profile.clutter_at(share),
+                land_cover: profile.cover_at(share).map(Surroundings::from),
                 missing: profile.missing.get(i).copied().unwrap_or(false),
             })
         };
@@ -143,6 +149,12 @@ pub struct PointElevation {
     pub elevation_hae_m: Option<f64>,
     /// Spacing of the posts, arc-seconds; null off every tile.
     pub resolution_arcsec: Option<f64>,
+    /// Buildings and trees above ground, m; absent where no land cover is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clutter_agl_m: Option<f64>,
+    /// Kind of this land cover; absent where none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub land_cover: Option<Surroundings>,
 }
 
 impl PointElevation {
@@ -154,12 +166,15 @@ impl PointElevation {
         let used = terrain.sample(&[at.lat_deg()], &[at.lon_deg()], &mut height_m);
         let known = height_m[0].is_finite() && used.missing_samples == 0;
         let elevation_msl_m = known.then_some(height_m[0]);
+        let cover = terrain.land_cover(at).filter(|cover| cover.kind != CoverKind::Unknown);
         Self {
             lat: at.lat_deg(),
             lon: at.lon_deg(),
             elevation_msl_m,
             elevation_hae_m: elevation_msl_m.and_then(|m| hae_m(terrain, at, m)),
             resolution_arcsec: terrain.resolution_arcsec(at),
+            clutter_agl_m: cover.map(|cover| f64::from(cover.height_agl_m)),
+            land_cover: cover.map(|cover| cover.kind.into()),
         }
     }
 }

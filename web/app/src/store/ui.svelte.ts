@@ -1,4 +1,5 @@
 // What is shown and selected; nothing here is stored on the server.
+import type { Surroundings } from '../api/client';
 import type { LatLon } from '../geo';
 import { PER_NODE } from '../map/ranked';
 import type { Units } from '../units';
@@ -32,6 +33,8 @@ export interface Readout {
   place: LatLon;
   ground_m: number | null;
   missing: boolean;
+  /** Trees or buildings there, where land cover is known. */
+  cover?: { kind: Surroundings; height_agl_m: number } | null;
 }
 
 function stored<T extends string>(key: string, allowed: readonly T[], usual: T): T {
