@@ -245,8 +245,8 @@ pub struct NodeFile {
     pub height_agl_m: f64,
     /// Radio preset, or a table of settings.
     pub radio: RadioChoice,
-    /// Antenna preset, or a table of settings; left out, a half-wave dipole.
-    #[serde(default)]
+    /// Antenna preset, or a table of settings; left out, that of the device of the radio, or a half-wave dipole.
+    #[serde(default, skip_serializing_if = "AntennaChoice::is_default")]
     pub antenna: AntennaChoice,
     /// Direction of the antenna; left out, towards the other node of each link.
     #[garde(dive)]

@@ -56,8 +56,8 @@ pub struct StationFile {
     pub height_agl_m: f64,
     /// Radio preset, or a table of settings.
     pub radio: RadioChoice,
-    /// Antenna preset, or a table of settings; left out, a half-wave dipole.
-    #[serde(default)]
+    /// Antenna preset, or a table of settings; left out, that of the device of the radio, or a half-wave dipole.
+    #[serde(default, skip_serializing_if = "AntennaChoice::is_default")]
     pub antenna: AntennaChoice,
     /// Buildings and trees around the antenna; left out, the clutter of the environment.
     #[serde(default)]

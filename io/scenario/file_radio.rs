@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// The antenna of a station that names none.
+/// The antenna of a station that names none, where its radio is no device with an antenna.
 pub(crate) const ANTENNA_DEFAULT: &str = "omni_2_15";
 
 /// A radio preset by id, or a table of settings.
@@ -25,13 +25,24 @@ pub enum RadioChoice {
 }
 
 /// An antenna preset by id, or a table of settings.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum AntennaChoice {
     /// Id of a built-in preset or of an `[[antenna]]`.
     Preset(String),
     /// Settings, over a preset or complete.
     Inline(Box<AntennaSettings>),
+    /// That of the radio's device, or a half-wave dipole.
+    #[serde(skip)]
+    #[default]
+    Default,
+}
+
+impl AntennaChoice {
+    /// True where a file names no antenna.
+    pub(crate) fn is_default(&self) -> bool {
+        matches!(self, Self::Default)
+    }
 }
 
 /// A measured pattern: a file, or its samples.
@@ -90,12 +101,6 @@ groundwave_model::antenna_patch! {
         pub base: Option<String>,
         /// Measured pattern, which gives the beamwidths too, and the gain where its file has one.
         pub pattern: Option<PatternChoice>,
-    }
-}
-
-impl Default for AntennaChoice {
-    fn default() -> Self {
-        Self::Preset(ANTENNA_DEFAULT.to_owned())
     }
 }
 

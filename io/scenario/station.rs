@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS, antenna_of_device};
 use groundwave_model::radio::station::{Antenna, Pointing, Radio, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_propagation::polarization::Polarization;
@@ -13,7 +13,7 @@ use groundwave_toml_document::suggest;
 
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
-use super::file_radio::{AntennaChoice, PatternChoice, RadioChoice};
+use super::file_radio::{ANTENNA_DEFAULT, AntennaChoice, PatternChoice, RadioChoice};
 
 /// Mean Earth radius, m (IUGG).
 const EARTH_RADIUS_M: f64 = 6_371_008.8;
@@ -22,6 +22,8 @@ const EARTH_RADIUS_M: f64 = 6_371_008.8;
 pub(super) struct Catalogue {
     radios: BTreeMap<String, Radio>,
     antennas: BTreeMap<String, Antenna>,
+    /// Presets that radios of the file start from.
+    bases: BTreeMap<String, String>,
     /// Folder that files of patterns are relative to; `None` where no file may be read.
     base_dir: Option<PathBuf>,
 }
@@ -40,6 +42,7 @@ impl Catalogue {
         let mut all = Self {
             radios: RADIOS.iter().map(|p| (p.id.to_owned(), p.radio.clone())).collect(),
             antennas: ANTENNAS.iter().map(|p| (p.id.to_owned(), p.antenna.clone())).collect(),
+            bases: BTreeMap::new(),
             base_dir: base_dir.map(Path::to_owned),
         };
         for (index, preset) in file.radio.iter().enumerate() {
@@ -49,6 +52,7 @@ impl Catalogue {
                 all.radio_over(&preset.base, "base", |base| preset.over(base), &path, report);
             if let (true, Some(radio)) = (free, radio) {
                 all.radios.insert(preset.id.clone(), radio);
+                all.bases.extend(preset.base.clone().map(|base| (preset.id.clone(), base)));
             }
         }
         for (index, preset) in file.antenna.iter().enumerate() {
@@ -77,9 +81,26 @@ impl Catalogue {
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Station> {
+        let device = self.device_antenna(radio);
         let radio = self.radio(radio, &path.key("radio"), report);
-        let antenna = self.antenna(antenna, &path.key("antenna"), report);
+        let antenna = match device.filter(|_| antenna.is_default()) {
+            Some(device) => Some(device.clone()),
+            None => self.antenna(antenna, &path.key("antenna"), report),
+        };
         Some(Station::new(height_agl_m, radio?, antenna?))
+    }
+
+    /// Antenna of the device that a radio starts from.
+    fn device_antenna(&self, radio: &RadioChoice) -> Option<&Antenna> {
+        let mut id = match radio {
+            RadioChoice::Preset(id) => Some(id),
+            RadioChoice::Inline(settings) => settings.preset.as_ref(),
+        };
+        // Presets of the file build on those above them.
+        while let Some(base) = id.and_then(|id| self.bases.get(id)) {
+            id = Some(base);
+        }
+        antenna_of_device(id?).map(|preset| &preset.antenna)
     }
 
     /// The radio written at `path`.
@@ -107,6 +128,7 @@ impl Catalogue {
     ) -> Option<Antenna> {
         match choice {
             AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, path, report).cloned(),
+            AntennaChoice::Default => self.antennas.get(ANTENNA_DEFAULT).cloned(),
             AntennaChoice::Inline(settings) => {
                 let keys = AntennaKeys {
                     preset: settings.preset.as_deref(),

@@ -146,7 +146,8 @@ impl Init {
             true => "flat_msl_m = 0\n".to_owned(),
             false => format!("tiles = [{}]\n", tiles(&positions)?),
         };
-        let antenna = "omni_5";
+        let device = presets::antenna_of_device(radio);
+        let antenna = device.map_or("omni_5", |preset| preset.id);
         for (node, (lat_deg, lon_deg)) in positions.iter().enumerate() {
             let _ = write!(
                 text,

@@ -8,14 +8,14 @@ use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePreset
 
 /// List radio presets
 #[utoipa::path(get, path = "/api/v1/presets/radios", tag = "presets",
-    responses((status = 200, description = "Eight radios, each with its source")))]
+    responses((status = 200, description = "Radios, generic ones and devices, each with its source")))]
 pub async fn radios() -> Json<RadioPresetList> {
     Json(RadioPresetList(presets::RADIOS.to_vec()))
 }
 
 /// List antenna presets
 #[utoipa::path(get, path = "/api/v1/presets/antennas", tag = "presets",
-    responses((status = 200, description = "Nine antennas, each with its source")))]
+    responses((status = 200, description = "Antennas, generic ones and those of devices, each with its source")))]
 pub async fn antennas() -> Json<AntennaPresetList> {
     Json(AntennaPresetList(presets::ANTENNAS.to_vec()))
 }

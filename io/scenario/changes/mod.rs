@@ -124,7 +124,8 @@ impl Equipment {
     /// The station of a new node.
     fn station(&self) -> Result<Station, String> {
         let radio = self.radio.as_deref().and_then(presets::radio);
-        let antenna = self.antenna.as_deref().unwrap_or(ANTENNA_DEFAULT);
+        let device = radio.and_then(|preset| preset.antenna_id).unwrap_or(ANTENNA_DEFAULT);
+        let antenna = self.antenna.as_deref().unwrap_or(device);
         let parts = radio.zip(presets::antenna(antenna));
         let (radio, antenna) = parts.ok_or("invalid radio: found none, allowed a preset")?;
         Ok(self.over(Station::new(0.0, radio.radio.clone(), antenna.antenna.clone())))

@@ -1,15 +1,27 @@
-//! Catalogues to start from: eight radios, nine antennas, five roles.
+//! Catalogues to start from: radios and antennas, generic ones and those of devices, and roles.
 //!
 //! Every preset carries a `source`: a document, or the formula its numbers follow from. Values
 //! that are planning assumptions say so. Antenna lobes are derived, so that gain and beamwidths
 //! agree with each other: directive antennas follow `G = 27000 / (H x V)` with `G` as a ratio and
 //! beamwidths in degrees, dishes also `G = 0.55 (pi D / lambda)^2` and `HPBW = 70 lambda / D`.
 
+mod devices;
+
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::station::{Antenna, Radio, Waveform};
+
+/// Group of a preset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PresetGroup {
+    /// A kind of radio or antenna.
+    Generic,
+    /// Products by their names.
+    Device,
+}
 
 /// A radio one can start from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -18,8 +30,12 @@ pub struct RadioPreset {
     pub id: &'static str,
     /// Display name.
     pub name: &'static str,
+    /// Kind of radio, or devices.
+    pub group: PresetGroup,
     /// The values.
     pub radio: Radio,
+    /// Preset of the antenna of a device that has a fixed one; null for another.
+    pub antenna_id: Option<&'static str>,
     /// Source of the values.
     pub source: &'static str,
 }
@@ -31,6 +47,8 @@ pub struct AntennaPreset {
     pub id: &'static str,
     /// Display name.
     pub name: &'static str,
+    /// Kind of antenna, or devices.
+    pub group: PresetGroup,
     /// The values.
     pub antenna: Antenna,
     /// Source of the values.
@@ -85,6 +103,12 @@ pub fn radio(id: &str) -> Option<&'static RadioPreset> {
     RADIOS.iter().find(|preset| preset.id == id)
 }
 
+/// The antenna that the device of a radio preset has; `None` for a preset without a fixed one.
+#[must_use]
+pub fn antenna_of_device(radio_id: &str) -> Option<&'static AntennaPreset> {
+    radio(radio_id)?.antenna_id.and_then(antenna)
+}
+
 /// The antenna called `id`.
 #[must_use]
 pub fn antenna(id: &str) -> Option<&'static AntennaPreset> {
@@ -95,11 +119,13 @@ pub fn antenna(id: &str) -> Option<&'static AntennaPreset> {
 const DMR: Waveform = Waveform::Narrowband { bit_rate_bps: 9_600.0, sensitivity_dbm: -116.0 };
 
 /// The radio catalogue.
-pub static RADIOS: [RadioPreset; 8] = [
+pub static RADIOS: [RadioPreset; 19] = [
     RadioPreset {
         id: "vhf_handheld_5w",
         name: "VHF handheld, 5 W",
+        group: PresetGroup::Generic,
         radio: radio_of(155.0, 12_500.0, 37.0, 8.0, DMR),
+        antenna_id: None,
         source: "5 W = 37 dBm. 4FSK at 4800 symbol/s in 12.5 kHz: ETSI TS 102 361-1. -116 \
                  dBm = 0.35 uV into 50 ohm for 5 % BER: Motorola XPR 7550e service \
                  manual, table 3-6. Noise figure assumed",
@@ -107,7 +133,9 @@ pub static RADIOS: [RadioPreset; 8] = [
     RadioPreset {
         id: "uhf_mobile_25w",
         name: "UHF mobile, 25 W",
+        group: PresetGroup::Generic,
         radio: radio_of(450.0, 12_500.0, 44.0, 7.0, DMR),
+        antenna_id: None,
         source: "25 W = 44 dBm. 4FSK at 4800 symbol/s in 12.5 kHz: ETSI TS 102 361-1. \
                  -116 dBm = 0.35 uV into 50 ohm for 5 % BER: Motorola XPR 7550e service \
                  manual, table 3-6. Noise figure assumed",
@@ -115,7 +143,9 @@ pub static RADIOS: [RadioPreset; 8] = [
     RadioPreset {
         id: "lora_868_eu",
         name: "LoRa 868 MHz, EU",
+        group: PresetGroup::Generic,
         radio: radio_of(868.1, 125_000.0, 14.0, 6.0, lora(9)),
+        antenna_id: None,
         source: "25 mW ERP (14 dBm into a dipole) in 868.0 to 868.6 MHz: ETSI EN 300 \
                  220-2. Required SNR: Semtech SX1276 data sheet, table 13. Noise figure \
                  assumed",
@@ -123,7 +153,9 @@ pub static RADIOS: [RadioPreset; 8] = [
     RadioPreset {
         id: "lora_915_us",
         name: "LoRa 915 MHz, US",
+        group: PresetGroup::Generic,
         radio: radio_of(915.0, 250_000.0, 22.0, 6.0, lora(11)),
+        antenna_id: None,
         source: "+22 dBm: Semtech SX1262 data sheet. 250 kHz, SF11, 4/5: Meshtastic \
                  LongFast. Required SNR: Semtech SX1276 data sheet, table 13. Noise \
                  figure assumed",
@@ -131,7 +163,9 @@ pub static RADIOS: [RadioPreset; 8] = [
     RadioPreset {
         id: "wifi_2g4_mesh",
         name: "Wi-Fi mesh, 2.4 GHz",
+        group: PresetGroup::Generic,
         radio: radio_of(2_437.0, 20e6, 20.0, 6.0, ofdm(1)),
+        antenna_id: None,
         source: "Channel 6, 20 MHz. 100 mW is the EIRP limit of ETSI EN 300 328, so lower \
                  the power by the gain of a larger antenna where it applies. Noise figure \
                  assumed (IEEE 802.11 allows for 10 dB)",
@@ -139,14 +173,18 @@ pub static RADIOS: [RadioPreset; 8] = [
     RadioPreset {
         id: "wifi_5g_mesh",
         name: "Wi-Fi mesh, 5 GHz",
+        group: PresetGroup::Generic,
         radio: radio_of(5_580.0, 40e6, 24.0, 6.0, ofdm(1)),
+        antenna_id: None,
         source: "24 dBm = 250 mW conducted, the limit of 47 CFR 15.407(a)(2) in 5.47 to \
                  5.725 GHz. Noise figure assumed (IEEE 802.11 allows for 10 dB)",
     },
     RadioPreset {
         id: "ptp_5g8",
         name: "Point to point, 5.8 GHz",
+        group: PresetGroup::Generic,
         radio: radio_of(5_800.0, 80e6, 22.0, 5.0, ofdm(2)),
+        antenna_id: None,
         source: "22 dBm on each of two polarisations = 25 dBm, the output at 256-QAM in a \
                  Cambium point-to-point user guide (4.9 GHz variant), within the 1 W of \
                  47 CFR 15.407(a)(3). Noise figure assumed",
@@ -154,18 +192,32 @@ pub static RADIOS: [RadioPreset; 8] = [
     RadioPreset {
         id: "ptp_11g",
         name: "Point to point, 11 GHz",
+        group: PresetGroup::Generic,
         radio: radio_of(11_000.0, 56e6, 17.0, 5.0, ofdm(1)),
+        antenna_id: None,
         source: "56 MHz, +17 dBm at 256-QAM: RACOM RAy11 technical parameters; its -69 \
                  dBm at 26.5 dB SNR in 28 MHz implies a noise figure of 4 dB, 5 dB kept \
                  here",
     },
+    devices::SX1262_EU,
+    devices::SX1262_US,
+    devices::HELTEC_V3_EU,
+    devices::HELTEC_V3_US,
+    devices::HELTEC_V4_EU,
+    devices::HELTEC_V4_US,
+    devices::STATION_G2_EU,
+    devices::STATION_G2_US,
+    devices::NANOSTATION_5AC,
+    devices::NANOSTATION_LOCO,
+    devices::LITEBEAM,
 ];
 
 /// The antenna catalogue.
-pub static ANTENNAS: [AntennaPreset; 9] = [
+pub static ANTENNAS: [AntennaPreset; 12] = [
     AntennaPreset {
         id: "omni_2_15",
         name: "Half-wave dipole, 2.15 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(2.15, 360.0, 78.0, 20.0),
         source: "Half-wave dipole: directivity 1.643, half-power beamwidth 78 deg. \
                  Front-to-back 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
@@ -173,6 +225,7 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
     AntennaPreset {
         id: "omni_5",
         name: "Collinear omni, 5 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(5.0, 360.0, 35.5, 20.0),
         source: "Beamwidth from the gain by D = 101.5 / (H - 0.0027 H^2), H in deg \
                  (McDonald). Front-to-back 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
@@ -180,6 +233,7 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
     AntennaPreset {
         id: "omni_9",
         name: "Collinear omni, 9 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(9.0, 360.0, 13.3, 20.0),
         source: "Beamwidth from the gain by D = 101.5 / (H - 0.0027 H^2), H in deg \
                  (McDonald). Front-to-back 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
@@ -187,18 +241,21 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
     AntennaPreset {
         id: "yagi_12",
         name: "Yagi, 12 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(12.0, 41.3, 41.3, 15.0),
         source: "Round lobe from G = 27000 / (H x V). Front-to-back 15 dB assumed",
     },
     AntennaPreset {
         id: "yagi_16",
         name: "Yagi, 16 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(16.0, 26.0, 26.0, 18.0),
         source: "Round lobe from G = 27000 / (H x V). Front-to-back 18 dB assumed",
     },
     AntennaPreset {
         id: "sector_17_90",
         name: "Sector 90 deg, 17 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(17.0, 90.0, 6.0, 25.0),
         source: "Elevation from G = 27000 / (H x V) at H = 90 deg. Front-to-back \
                  25 dB: 3GPP TR 36.814 table A.2.1.1-2 (horizontal)",
@@ -206,6 +263,7 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
     AntennaPreset {
         id: "dish_24",
         name: "Grid dish, 24 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(24.0, 10.4, 10.4, 22.0),
         source: "Round lobe from G = 27000 / (H x V); 0.83 m at 2.44 GHz and 55 % \
                  efficiency. Front-to-back: ITU-R F.699 far side lobes, \
@@ -214,6 +272,7 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
     AntennaPreset {
         id: "dish_30",
         name: "Dish 0.7 m at 5.8 GHz, 30 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(30.0, 5.2, 5.2, 31.0),
         source: "0.70 m at 5.8 GHz and 55 % efficiency, HPBW 70 lambda / D. \
                  Front-to-back: ITU-R F.699 far side lobes, 10 - 10 log(D / lambda) dBi",
@@ -221,10 +280,14 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
     AntennaPreset {
         id: "dish_32",
         name: "Dish 0.9 m at 5.8 GHz, 32 dBi",
+        group: PresetGroup::Generic,
         antenna: antenna_of(32.0, 4.1, 4.1, 34.0),
         source: "0.88 m at 5.8 GHz and 55 % efficiency, HPBW 70 lambda / D. \
                  Front-to-back: ITU-R F.699 far side lobes, 10 - 10 log(D / lambda) dBi",
     },
+    devices::NANOSTATION_16,
+    devices::NANOSTATION_LOCO_13,
+    devices::LITEBEAM_23,
 ];
 
 /// The role catalogue.

@@ -9,9 +9,17 @@ function holds(found: unknown, wanted: unknown): boolean {
   return Object.entries(wanted).every(([key, value]) => holds((found as Record<string, unknown>)[key], value));
 }
 
+/** Presets by group, devices first, each by its name. */
+export function grouped<T extends RadioPreset | AntennaPreset>(presets: readonly T[]): [string, T[]][] {
+  const of = (group: T['group']) => presets.filter((preset) => preset.group === group);
+  return [['Devices', of('device').toSorted((a, b) => a.name.localeCompare(b.name))], ['Generic', of('generic')]];
+}
+
 /** Id of the preset of a node's radio; null for one of its own. */
-export function radioPreset(node: Node, presets: readonly RadioPreset[]): string | null {
-  return presets.find((preset) => holds(node.radio, preset.radio))?.id ?? null;
+export function radioPreset(node: Node, presets: readonly RadioPreset[], antennas: readonly AntennaPreset[]): string | null {
+  const alike = presets.filter((preset) => holds(node.radio, preset.radio));
+  // Devices of one radio differ by their antennas.
+  return (alike.find((preset) => preset.antenna_id && preset.antenna_id === antennaPreset(node, antennas)) ?? alike[0])?.id ?? null;
 }
 
 /** Id of the preset of a node's antenna; null for one of its own. */

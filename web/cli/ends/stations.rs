@@ -19,8 +19,8 @@ pub struct StationOptions {
     #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh", value_delimiter = ',')]
     radio: Vec<String>,
 
-    /// Antenna preset of positions (see `groundwave presets antennas`)
-    #[arg(long, value_name = "ID", default_value = "omni_9", value_delimiter = ',')]
+    /// Antenna preset of positions (see `groundwave presets antennas`) [default: that of the device, or omni_9]
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     antenna: Vec<String>,
 
     /// Antenna height of positions without one, m above ground
@@ -103,7 +103,8 @@ impl StationOptions {
         let id = at("radio", &self.radio, end)?.expect("has a default");
         let radio = presets::radio(id)
             .ok_or_else(|| unknown("radio", id, presets::RADIOS.iter().map(|preset| preset.id)))?;
-        let id = at("antenna", &self.antenna, end)?.expect("has a default");
+        let device = radio.antenna_id.unwrap_or("omni_9");
+        let id = at("antenna", &self.antenna, end)?.map_or(device, String::as_str);
         let antenna = presets::antenna(id).ok_or_else(|| {
             unknown("antenna", id, presets::ANTENNAS.iter().map(|preset| preset.id))
         })?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 groundwave_model::radio_patch! {
     /// Radio and antenna of a node. Absent fields come from the preset, or, without
     /// one, from what the node has already; for a new node that is the preset `wifi_5g_mesh` with the
-    /// antenna `omni_5`.
+    /// antenna `omni_5`. The preset of a device with a fixed antenna brings it.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct RadioConfig {
@@ -82,9 +82,12 @@ impl RadioConfig {
             }
         };
         let radio = self.over(Some(base)).expect("the base has all fields");
+        // A device brings its antenna.
+        let device = self.preset.as_deref().and_then(presets::antenna_of_device);
+        let before = device.map_or(&before.antenna, |preset| &preset.antenna);
         let antenna = match &self.antenna {
-            None => before.antenna.clone(),
-            Some(config) => config.resolve(&before.antenna)?,
+            None => before.clone(),
+            Some(config) => config.resolve(before)?,
         };
         Ok((radio, antenna))
     }

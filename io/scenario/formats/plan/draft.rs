@@ -109,9 +109,10 @@ impl Draft {
                 default
             }
         };
+        let device = self.device_antenna();
         let radio = self.radio(&defaults.radio, tell)?;
         let says_antenna = self.antenna.is_some();
-        let (antenna, chosen) = self.antenna(&defaults.antenna, tell)?;
+        let (antenna, chosen) = self.antenna(&defaults.antenna, device, tell)?;
         let pointing = match self.pointing()? {
             // An antenna without a pointing has none.
             None if !says_antenna && !chosen => defaults.pointing,

@@ -58,12 +58,21 @@ impl Draft {
         Ok(settings.over(Some(base)).unwrap_or_else(|_| base.clone()))
     }
 
-    /// The antenna, and whether the document gives any of it.
+    /// Antenna of the device that the radio of the document is.
+    pub(crate) fn device_antenna(&self) -> Option<&'static Antenna> {
+        let table = self.radio.as_ref().and_then(|settings| settings.preset.as_deref());
+        let id = self.get(Field::Radio).or(table)?;
+        presets::antenna_of_device(id.trim()).map(|preset| &preset.antenna)
+    }
+
+    /// The antenna, over that of a device, and whether the document gives any of it.
     pub(crate) fn antenna(
         &mut self,
         default: &Antenna,
+        device: Option<&Antenna>,
         tell: Tell<'_>,
     ) -> Result<(Antenna, bool), Fault> {
+        let default = device.unwrap_or(default);
         let table = self.antenna.take();
         let mut is_set = table.is_some();
         let mut settings = table.unwrap_or_default();
@@ -102,9 +111,9 @@ impl Draft {
                 }
             },
         };
-        if !is_set {
+        if !is_set && device.is_none() {
             tell("no antenna: that of the default station is taken");
-        } else if settings.preset.is_none() && settings.over(None).is_err() {
+        } else if is_set && settings.preset.is_none() && settings.over(None).is_err() {
             tell("parts of an antenna: completed from the default station");
         }
         let antenna = settings.over(Some(base)).unwrap_or_else(|_| base.clone());

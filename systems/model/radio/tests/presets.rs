@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::super::antenna::is_omnidirectional;
-use super::super::presets::{ANTENNAS, RADIOS, ROLES, Role, antenna, radio};
+use super::super::presets::{
+    ANTENNAS, PresetGroup, RADIOS, ROLES, Role, antenna, antenna_of_device, radio,
+};
+use super::super::station::Radio;
 use super::near;
 
 #[test]
-fn eight_radios_nine_antennas_five_roles_each_once_and_valid() {
+fn catalogues_have_each_preset_once_and_valid() {
     let radios = [
         "vhf_handheld_5w",
         "uhf_mobile_25w",
@@ -17,6 +20,17 @@ fn eight_radios_nine_antennas_five_roles_each_once_and_valid() {
         "wifi_5g_mesh",
         "ptp_5g8",
         "ptp_11g",
+        "rak4631_eu",
+        "rak4631_us",
+        "heltec_v3_eu",
+        "heltec_v3_us",
+        "heltec_v4_eu",
+        "heltec_v4_us",
+        "station_g2_eu",
+        "station_g2_us",
+        "nanostation_5ac",
+        "nanostation_5ac_loco",
+        "litebeam_5ac",
     ];
     assert_eq!(RADIOS.each_ref().map(|preset| preset.id), radios);
     let antennas = [
@@ -29,6 +43,9 @@ fn eight_radios_nine_antennas_five_roles_each_once_and_valid() {
         "dish_24",
         "dish_30",
         "dish_32",
+        "nanostation_16",
+        "nanostation_loco_13",
+        "litebeam_23",
     ];
     assert_eq!(ANTENNAS.each_ref().map(|preset| preset.id), antennas);
     for preset in &RADIOS {
@@ -96,6 +113,29 @@ fn dishes_have_the_size_they_state() {
         near(70.0 / across, dish.azimuth_beamwidth_deg, 0.06);
         near(dish.gain_dbi - 10.0 + 10.0 * across.log10(), dish.front_to_back_db, 0.5);
     }
+}
+
+#[test]
+fn devices_send_what_they_can_and_their_region_allows() {
+    for preset in RADIOS.iter().filter(|preset| preset.group == PresetGroup::Device) {
+        let Radio { frequency_mhz, tx_power_dbm, .. } = preset.radio;
+        let limit_dbm = match frequency_mhz {
+            869.4..=869.65 => 27.0,
+            902.0..=928.0 => 30.0,
+            _ => 24.0,
+        };
+        assert!(tx_power_dbm <= limit_dbm, "{}: {tx_power_dbm} dBm", preset.id);
+        let antenna = preset.antenna_id.map(|id| antenna(id).expect("a preset"));
+        assert_eq!(antenna.is_some(), frequency_mhz > 5_000.0, "{}", preset.id);
+        assert!(antenna.is_none_or(|antenna| antenna.group == PresetGroup::Device));
+        assert_eq!(antenna_of_device(preset.id), antenna);
+    }
+    // -137 dBm at SF12 in 125 kHz, of which 20 dB are below the noise.
+    let noise_dbm = -174.0 + 10.0 * 125e3_f64.log10();
+    near(-137.0 + 20.0 - noise_dbm, radio("rak4631_eu").unwrap().radio.noise_figure_db, 0.1);
+    near(radio("station_g2_us").unwrap().radio.tx_power_dbm, 30.0, 1e-9);
+    near(radio("heltec_v4_us").unwrap().radio.tx_power_dbm, 28.0, 1e-9);
+    assert!(RADIOS.iter().filter(|preset| preset.group == PresetGroup::Generic).count() == 8);
 }
 
 #[test]

@@ -272,10 +272,11 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
 
 /// The settings of a choice: a preset alone, or a table.
 macro_rules! settings {
-    ($choice:ident, $settings:ident, $file:expr) => {
+    ($choice:ident, $settings:ident, $file:expr $(, $default:ident)?) => {
         match $file {
             $choice::Preset(id) => $settings { preset: Some(id.clone()), ..$settings::default() },
             $choice::Inline(settings) => (**settings).clone(),
+            $($choice::$default => $settings::default(),)?
         }
     };
 }
@@ -283,7 +284,7 @@ macro_rules! settings {
 /// The station of a mapping, or the key at fault with the reason.
 fn station(file: &StationFile) -> Result<Station, (&'static str, String)> {
     let radio = settings!(RadioChoice, RadioSettings, &file.radio);
-    let antenna = settings!(AntennaChoice, AntennaSettings, &file.antenna);
+    let antenna = settings!(AntennaChoice, AntennaSettings, &file.antenna, Default);
     let unknown = |id: &str| format!("unknown preset {id:?}");
     let missing = |key: &str| format!("missing key {key}");
     let base = radio.preset.as_deref().map(|id| {
