@@ -98,6 +98,18 @@ fn fields_return_to_stored_values_and_views_have_states_of_their_own() {
 
 #[needs(terrain, page)]
 #[test]
+fn pattern_files_are_drawn_and_used_for_nodes() {
+    browse("antenna.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn trees_and_buildings_stand_on_the_profile_and_devices_bring_their_antennas() {
+    browse("cover.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn nodes_of_one_spot_are_spread_and_nodes_are_placed_by_keys() {
     browse("spot.spec.ts");
 }
