@@ -36,7 +36,6 @@ pub struct Antenna {
 impl Antenna {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let file = antenna::load(&self.file).map_err(Failure::input)?;
-        let fallback = self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
         let facts = file.summary(&stem);
         let name = &facts.name;
