@@ -53,6 +53,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     firmware_image.remove
     fleet.begin
     fleet.clock_step
+    fleet.clone
     fleet.finish
     fleet.hear
     fleet.hold_minutes

@@ -66,9 +66,15 @@ impl Command for RecordHeartbeat {
         let entity = approved_node(world, self.node)?;
         let before = world.get::<LastHeartbeat>(entity).and_then(|last| last.0.as_ref());
         let wall_ns = world.resource::<Clock>().wall_ns;
-        if before.is_some_and(|before| before.is_after(&self.heartbeat, wall_ns)) {
+        let rules = *world.resource::<LivenessRules>();
+        if before.is_some_and(|before| {
+            before.is_after(&self.heartbeat, wall_ns)
+                && !before.is_succeeded_by(&self.heartbeat, rules, wall_ns)
+        }) {
             return Err(Refusal::outdated(STALE_SEQUENCE));
         }
+        let before = before.cloned();
+        let before = before.as_deref();
         let earlier_boots =
             before.map_or_else(Vec::new, |before| before.boots_before(&self.heartbeat, wall_ns));
         let first_ns = before.map_or(wall_ns, |before| before.first_ns);
@@ -77,7 +83,6 @@ impl Command for RecordHeartbeat {
         let refused = record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
         record::set_hostname(world, entity, &self.heartbeat.hostname);
 
-        let rules = *world.resource::<LivenessRules>();
         let clock_ns = world.resource::<GatewayClock>().now_ns;
         let mut liveness = world.get_mut::<LivenessState>(entity).expect("required");
         let liveness = Arc::make_mut(&mut liveness.0);
@@ -88,6 +93,9 @@ impl Command for RecordHeartbeat {
         let mut events = world.resource_mut::<EventBuffer>();
         events.push_transition(self.node, expired);
         events.push_transition(self.node, change);
+        let next = (self.node, &self.heartbeat);
+        let node_clone =
+            before.and_then(|before| before.clone_beside(next, rules, wall_ns, &mut events));
         let mut queue = world.get_mut::<NodeCommands>(entity).expect("required");
         let commands = dispatch(&mut queue, wall_ns);
         let received = ReceivedHeartbeat {
@@ -97,6 +105,7 @@ impl Command for RecordHeartbeat {
             clock_offset_ms: self.sent_ms.map(offset_ms),
             first_ns,
             earlier_boots,
+            node_clone,
         };
         world.entity_mut(entity).insert(LastHeartbeat(Some(Arc::new(received))));
         let record = world.get::<NodeRecord>(entity).expect("it is approved");

@@ -13,6 +13,7 @@ use groundwave_protocol::{Mac, PublicKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::clone::NodeClone;
 use super::liveness::Liveness;
 use crate::identity::RegistrationId;
 
@@ -135,6 +136,9 @@ pub struct ReceivedHeartbeat {
     /// Boots before that of the heartbeat, the last one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_boots: Vec<EarlierBoot>,
+    /// Heartbeats of an earlier boot since the present one began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_clone: Option<NodeClone>,
 }
 
 /// A boot of a node that is over.
@@ -159,7 +163,13 @@ impl ReceivedHeartbeat {
         if self.heartbeat.boot_id == heartbeat.boot_id {
             return self.heartbeat.seq >= heartbeat.seq;
         }
-        self.remembered_boots(wall_ns).any(|boot| boot.boot_id == heartbeat.boot_id)
+        self.is_earlier_boot(&heartbeat.boot_id, wall_ns)
+    }
+
+    /// True for a boot that was over before that of this heartbeat.
+    pub(super) fn is_earlier_boot(&self, boot_id: &str, wall_ns: u64) -> bool {
+        self.heartbeat.boot_id != boot_id
+            && self.remembered_boots(wall_ns).any(|boot| boot.boot_id == boot_id)
     }
 
     /// Boots before that of the next heartbeat, the last one first.

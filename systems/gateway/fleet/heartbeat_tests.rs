@@ -58,6 +58,84 @@ fn a_heartbeat_of_an_earlier_boot_is_outdated() {
     assert!(is_heard(3_700, "a", 1));
 }
 
+fn refused(engine: &mut Engine<Snapshot>, second: u64, boot_id: &str, seq: u64) {
+    let body = serde_json::json!({"boot_id": boot_id, "seq": seq, "hostname": boot_id});
+    let outcome = hear(engine, second, body);
+    assert!(matches!(outcome, Err(Refusal::Outdated { .. })), "{outcome:?}");
+    let report = ReportClone {
+        node: node(),
+        boot_id: boot_id.to_owned(),
+        seq,
+        hostname: boot_id.to_owned(),
+        source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, 9)),
+    };
+    does_at(engine, WALL_NS + second * S, report).unwrap();
+}
+
+/// Subjects and reasons of the alerts so far.
+fn alerts(engine: &Engine<Snapshot>) -> Vec<(String, String)> {
+    let view = engine.view();
+    let alerts = view.events.iter().filter(|event| event.data.contains_key("about"));
+    alerts.map(|alert| (alert.data["about"].clone(), alert.data["reason"].clone())).collect()
+}
+
+#[test]
+fn second_machine_with_a_key_is_an_alert_until_it_stops() {
+    let mut engine = engine();
+    let_in(&mut engine, WALL_NS, 1, node());
+    hear(&mut engine, 0, serde_json::json!({"boot_id": "a", "seq": 100})).unwrap();
+    hear(&mut engine, 5, serde_json::json!({"boot_id": "b", "seq": 1})).unwrap();
+    // One may have been late, also if it comes twice.
+    refused(&mut engine, 6, "a", 101);
+    refused(&mut engine, 7, "a", 101);
+    assert_eq!(alerts(&engine), []);
+    refused(&mut engine, 11, "a", 102);
+    let all = alerts(&engine);
+    let [(about, reason)] = &all[..] else { panic!("{all:?}") };
+    assert_eq!(about, "node-clone");
+    assert!(reason.contains("host a at 10.42.0.9"), "{reason}");
+    refused(&mut engine, 16, "a", 103);
+    assert_eq!(alerts(&engine).len(), 1, "once");
+    let clone = engine.view().fleet.nodes[&node()].last_heartbeat.clone().unwrap();
+    assert_eq!(clone.node_clone.as_ref().map(|clone| clone.count), Some(3));
+    let mut alerts_after = |second: u64, seq: u64| {
+        hear(&mut engine, second, serde_json::json!({"boot_id": "b", "seq": seq})).unwrap();
+        alerts(&engine)
+    };
+    assert_eq!(alerts_after(60, 12).len(), 1, "a minute of silence is not over");
+    let all = alerts_after(80, 16);
+    assert_eq!(all[1].0, "node-clone-over");
+    assert!(all[1].1.contains("host a at 10.42.0.9 does not send"), "{all:?}");
+    assert_eq!(alerts_after(85, 17).len(), 2);
+    // A boot that was never one of the node is none of a clone.
+    let foreign = ReportClone {
+        node: node(),
+        boot_id: "z".to_owned(),
+        seq: 1,
+        hostname: "z".to_owned(),
+        source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, 9)),
+    };
+    assert!(does_at(&mut engine, WALL_NS + 90 * S, foreign).is_err());
+}
+
+#[test]
+fn clone_whose_original_stops_is_the_node() {
+    let mut engine = engine();
+    let_in(&mut engine, WALL_NS, 1, node());
+    hear(&mut engine, 0, serde_json::json!({"boot_id": "a", "seq": 100})).unwrap();
+    hear(&mut engine, 5, serde_json::json!({"boot_id": "b", "seq": 1})).unwrap();
+    for (second, seq) in [(6, 101), (11, 102), (60, 112)] {
+        refused(&mut engine, second, "a", seq);
+    }
+    let outcome = hear(&mut engine, 70, serde_json::json!({"boot_id": "a", "seq": 114}));
+    assert!(outcome.is_ok(), "{outcome:?}");
+    let all = alerts(&engine);
+    assert_eq!(all.last().map(|(about, _)| about.as_str()), Some("node-clone-over"), "{all:?}");
+    assert!(all[1].1.contains("the other one has stopped"), "{all:?}");
+    // The other one is the earlier boot now.
+    refused(&mut engine, 71, "b", 2);
+}
+
 #[test]
 fn the_host_name_is_that_of_the_last_heartbeat() {
     let mut engine = engine();

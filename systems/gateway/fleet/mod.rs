@@ -7,6 +7,8 @@
 
 mod approved;
 mod clock;
+mod clone;
+mod clone_report;
 mod command_queue;
 mod commands;
 mod components;
@@ -37,6 +39,8 @@ use groundwave_engine::{Builder, Phase};
 
 pub(crate) use approved::{ApprovedNodes, approved_node};
 pub use clock::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
+pub use clone::NodeClone;
+pub use clone_report::ReportClone;
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
     OUTPUT_BYTES_MAX,
@@ -82,6 +86,7 @@ pub fn fleet(engine: &mut Builder) {
         .command::<HoldMinutes>()
         .command::<RecordClockStep>()
         .command::<RecordHeartbeat>()
+        .command::<ReportClone>()
         .command::<RecordJoinReport>()
         .command::<PatchNode>()
         .command::<RecordSamples>()

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, OUTPUT_BYTES_MAX,
-    ReadingRefusal, RecordHeartbeat, RecordJoinReport,
+    ReadingRefusal, RecordHeartbeat, RecordJoinReport, ReportClone,
 };
 use groundwave_gateway::peripheral::{DEVICES_MAX, RecordScan};
 use groundwave_http::json_body::StrictJson;
@@ -78,7 +78,21 @@ pub async fn heartbeat(
         now_ns: world.now_ns(),
         sent_ms: sent_at.and_then(|sent_at| u64::try_from(sent_at.as_millisecond()).ok()),
     };
-    let outcome = world.submit(command).await?;
+    let report = ReportClone {
+        node,
+        boot_id: command.heartbeat.boot_id.clone(),
+        seq: command.heartbeat.seq,
+        hostname: command.heartbeat.hostname.clone(),
+        source_ip: client.0,
+    };
+    let outcome = match world.submit(command).await {
+        Err(problem) if problem.status == StatusCode::CONFLICT.as_u16() => {
+            // One of the present boot that comes once more is refused here.
+            let _ = world.submit(report).await;
+            return Err(problem);
+        }
+        outcome => outcome?,
+    };
     let refused = outcome.refused.len() as u64;
     let is_reading = |(pointer, _): &&(String, String)| pointer.starts_with("/metrics");
     let unread = rejections.0.iter().filter(is_reading).count() as u64;

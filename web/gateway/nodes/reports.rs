@@ -108,6 +108,10 @@ pub async fn node_health(
     if let Some(offset_ms) = clock_offset_ms.filter(|offset_ms| offset_ms.abs() > CLOCK_OFF_MS) {
         mark(10, format!("its clock is {offset_ms} ms off"));
     }
+    let clone = received.and_then(|received| received.node_clone.as_ref());
+    if let Some(clone) = clone.filter(|clone| clone.is_running()) {
+        mark(50, clone.reason());
+    }
     let alone = received.is_some_and(|received| received.heartbeat.mesh.neighbor_count == 0);
     if alone {
         mark(20, "it has no neighbour".to_owned());
