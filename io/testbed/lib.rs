@@ -19,6 +19,7 @@ mod link_fault;
 mod links;
 mod names;
 mod namespace;
+mod namespace_folder;
 mod network;
 mod node_view;
 mod observe;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use groundwave_kernel::batch::Batch;
 use groundwave_netlink::netns::within;
 use groundwave_netlink::{Changes, ReadySockets, WatchSocket};
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::statfs::{NSFS_MAGIC, statfs};
@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 
 use super::error::TestbedError;
 use super::names::NETNS;
-use super::node_view;
+use super::{namespace_folder, node_view};
 
 /// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [
@@ -50,7 +50,7 @@ impl Namespace {
     /// # Errors
     /// When the path exists or the system refuses.
     pub fn create(path: &Path) -> Result<Self, TestbedError> {
-        fs::create_dir_all(NETNS).map_err(TestbedError::file("create", NETNS))?;
+        namespace_folder::prepare().map_err(TestbedError::file("prepare", NETNS))?;
         let free = File::options().write(true).create_new(true).open(path);
         free.map_err(TestbedError::file("create the namespace", path))?;
         let made = std::thread::scope(|scope| {
@@ -224,10 +224,5 @@ fn processes_in(identity: (u64, u64)) -> Vec<i32> {
 /// # Errors
 /// When the system refuses.
 pub fn remove(path: &Path) -> Result<(), TestbedError> {
-    // A crash may leave a file without a mounted namespace.
-    let _ = umount2(path, MntFlags::MNT_DETACH);
-    match fs::remove_file(path) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
-        outcome => outcome.map_err(TestbedError::file("remove the namespace", path)),
-    }
+    namespace_folder::remove(path).map_err(TestbedError::file("remove the namespace", path))
 }
