@@ -11,7 +11,7 @@ use std::os::fd::RawFd;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NetlinkSerializable as _};
 use netlink_packet_route::RouteNetlinkMessage::{
-    DelAddress, DelLink, DelRoute, NewAddress, NewLink, NewNeighbour, NewRoute,
+    DelAddress, DelLink, DelNeighbour, DelRoute, NewAddress, NewLink, NewNeighbour, NewRoute,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkMessage};
@@ -53,6 +53,13 @@ impl RouteRequest {
         let mut body = vec![0; message.buffer_len()];
         message.serialize(&mut body);
         Self { header: (message.message_type(), flags), body, what }
+    }
+
+    /// The request of another type with the same body, without flags: what a request created is removed by
+    /// the type of its removal.
+    #[must_use]
+    pub fn inverse(self, message_type: u16, what: &str) -> Self {
+        Self { header: (message_type, 0), body: self.body, what: what.to_owned() }
     }
 }
 
@@ -177,6 +184,16 @@ pub fn add_neighbour(index: u32, address: Ipv6Addr, hardware: [u8; 6]) -> RouteR
     ];
     let what = format!("add the neighbour {address} on interface {index}");
     RouteRequest::new(&NewNeighbour(message), NLM_F_CREATE | NLM_F_REPLACE, what)
+}
+
+/// Removes a neighbour entry from interface `index`.
+pub fn remove_neighbour(index: u32, address: Ipv6Addr) -> RouteRequest {
+    let mut message = NeighbourMessage::default();
+    message.header.family = AddressFamily::Inet6;
+    message.header.ifindex = index;
+    message.attributes = vec![NeighbourAttribute::Destination(NeighbourAddress::Inet6(address))];
+    let what = format!("remove the neighbour {address} from interface {index}");
+    RouteRequest::new(&DelNeighbour(message), 0, what)
 }
 
 /// Adds a static forwarding entry for a hardware address behind a bridge port. A permanent entry

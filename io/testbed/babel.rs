@@ -106,6 +106,14 @@ impl Babel {
         Ok(())
     }
 
+    /// Removes the files of a process that has ended.
+    pub fn remove_files(&self) {
+        for file in [&self.socket, &self.pid, &self.log, &self.state] {
+            // A node with another protocol has none.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
     fn add_interfaces(&self, interfaces: &[String]) -> Result<(), TestbedError> {
         for interface in interfaces {
             self.ask(&format!("interface {interface} {KIND}"))?;

@@ -18,7 +18,7 @@ use groundwave_kernel::{Handle, Request, Verb};
 use groundwave_netlink::attr::{append_words, put, put_nested, put_words};
 use groundwave_netlink::route::RouteRequest;
 use netlink_packet_core::NLM_F_CREATE;
-use nix::libc::{RTM_NEWTCLASS, RTM_NEWTFILTER};
+use nix::libc::{RTM_DELTCLASS, RTM_DELTFILTER, RTM_NEWTCLASS, RTM_NEWTFILTER};
 
 use super::veth_qdiscs::{ALL_PROTOCOLS, GROUP_BIT, Means, QdiscLayout, ROOT_QDISC};
 
@@ -150,6 +150,24 @@ pub(crate) fn filters(
             vec![filter(index, U32_TABLE | number, 1, "u32", &keys)]
         }
     }
+}
+
+/// Requests that remove the `number`-th sender from a port: filters first, because a class with a filter
+/// stays; disciplines go with their classes.
+#[must_use]
+pub(crate) fn removal(
+    index: u32,
+    number: u32,
+    hardware: [u8; 6],
+    means: Means,
+) -> Vec<RouteRequest> {
+    let filters = filters(index, number, hardware, means).into_iter();
+    let mut requests: Vec<_> = filters
+        .map(|filter| filter.inverse(RTM_DELTFILTER, "remove the filter of a sender"))
+        .collect();
+    let classes = classes(index, number, means).into_iter();
+    requests.extend(classes.map(|class| class.inverse(RTM_DELTCLASS, "remove a class")));
+    requests
 }
 
 /// `TCA_FLOWER_*`.

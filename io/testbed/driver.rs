@@ -167,14 +167,19 @@ impl<S: MeshSnapshot> Driver<S> {
         let mut desired: Vec<DesiredDirection> = Vec::new();
         let mut routes = Vec::new();
         let mut sightings = Vec::new();
-        let has_new_nodes =
-            works.iter().any(|work| matches!(work, Work::NamespaceAssignment { .. }));
+        let has_other_nodes = works
+            .iter()
+            .any(|work| matches!(work, Work::NamespaceAssignment { .. } | Work::Release { .. }));
         for work in works {
             match work {
                 Work::NamespaceAssignment { node, assignment, settings } => {
                     self.watched.network.set_up(&settings);
                     self.watched.network.assignment(node, &assignment, settings.protocol(node))?;
                     self.settings = Some(settings);
+                }
+                Work::Release { node, assignment } => {
+                    self.release_ports(node).await;
+                    self.watched.network.release(node, &assignment)?;
                 }
                 Work::Shape { from, to, number, side } => {
                     let key = LinkDirection { from, to };
@@ -191,7 +196,7 @@ impl<S: MeshSnapshot> Driver<S> {
                 Work::Routes { node, next_hops } => routes.push((node, next_hops)),
             }
         }
-        if has_new_nodes {
+        if has_other_nodes {
             self.watched.network.write_hosts()?;
         }
         sightings.extend(self.watched.network.shape(&desired)?);
@@ -202,6 +207,23 @@ impl<S: MeshSnapshot> Driver<S> {
         }
         self.watched.report(sightings);
         Ok(())
+    }
+
+    /// Gives the bound ports of a removed node back, and forgets what was reported about it.
+    async fn release_ports(&mut self, node: NodeId) {
+        let is_own = |side: &LinkDirection| side.from == node || side.to == node;
+        let own: Vec<_> = self.bound.keys().copied().filter(is_own).collect();
+        for side in own {
+            let Some((port, ..)) = self.bound.remove(&side) else {
+                continue;
+            };
+            let restoring = self.bound_ports.give_back(&port);
+            if let Err(failure) = self.watched.meanwhile(restoring).await {
+                tracing::warn!(from = %side.from, to = %side.to, failure, "a bound port is not restored");
+            }
+        }
+        self.count.retain(|side, _| !is_own(side));
+        self.observed.remove(&node);
     }
 
     async fn follow(&mut self, side: LinkDirection, port: &Port, state: Side) -> Observation {

@@ -12,22 +12,36 @@ use super::dump::{Addresses, LinkState};
 use super::names::index;
 use super::network::TestbedNetwork;
 
+/// The other end of the pair that an interface belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FarEnd {
+    /// The interface of another node.
+    Node,
+    /// A port of the segment.
+    Port,
+}
+
 /// An interface as a testbed sets it up.
-struct Expected {
-    index: u32,
-    mtu_bytes: u32,
+pub(super) struct Expected {
+    pub(super) index: u32,
+    pub(super) mtu_bytes: u32,
     /// `None` where the interface belongs to one that has the address.
-    address: Option<Ipv4Addr>,
+    pub(super) address: Option<Ipv4Addr>,
+    pub(super) far_end: FarEnd,
 }
 
 impl Expected {
     /// Difference of an interface as read, in words.
-    fn fault(&self, link: &LinkState, addresses: &Addresses) -> Option<String> {
+    pub(super) fn fault(&self, link: &LinkState, addresses: &Addresses) -> Option<String> {
         if !link.is_up {
             return Some("its interface is down in the node".to_owned());
         }
         if !link.has_carrier {
-            return Some("its interface has no carrier: that of the other node is down".to_owned());
+            let far_end = match self.far_end {
+                FarEnd::Node => "that of the other node",
+                FarEnd::Port => "its port of the segment",
+            };
+            return Some(format!("its interface has no carrier: {far_end} is down"));
         }
         if link.mtu_bytes != self.mtu_bytes {
             let (own, expected) = (link.mtu_bytes, self.mtu_bytes);
@@ -56,6 +70,7 @@ impl TestbedNetwork {
                 index: index(veth.number),
                 mtu_bytes: self.mtu_bytes(side),
                 address: (own.protocol != Protocol::Batman).then_some(address),
+                far_end: FarEnd::Node,
             };
             let fault = expected.fault(link, addresses);
             if self.link_faults.get(side) != fault.as_ref() {
@@ -79,7 +94,8 @@ mod tests {
     #[test]
     fn interface_that_differs_gives_a_fault_in_words() {
         let address = Ipv4Addr::new(10, 77, 0, 3);
-        let expected = Expected { index: 9, mtu_bytes: 1500, address: Some(address) };
+        let far_end = FarEnd::Node;
+        let expected = Expected { index: 9, mtu_bytes: 1500, address: Some(address), far_end };
         let link = LinkState { is_up: true, has_carrier: true, mtu_bytes: 1500 };
         let fault = |link: LinkState, addresses: &[(u32, Ipv4Addr)]| {
             expected.fault(&link, &addresses.iter().copied().collect()).unwrap_or_default()

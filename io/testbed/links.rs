@@ -106,6 +106,13 @@ impl TestbedNetwork {
         setup
     }
 
+    /// Requests that an end which is as before needs again: neighbours go with an interface that goes down.
+    pub(super) fn link_setup(&self, side: LinkDirection) -> Vec<Action> {
+        let number = self.wires.get(&side).map(|veth| veth.number);
+        let setup = number.map(|number| self.setup_of(side, number)).unwrap_or_default();
+        setup.into_iter().map(Action::Route).collect()
+    }
+
     /// Sets existing links up: a controller may have been killed after it created them.
     pub(super) fn complete_links(&mut self) -> Result<(), TestbedError> {
         let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();

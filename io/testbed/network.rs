@@ -72,8 +72,7 @@ pub struct TestbedNetwork {
     /// Encapsulation by a mesh protocol on a segment.
     pub(super) wrapped: bool,
     pub(super) segment: Option<Segment>,
-    /// Notifications of the namespaces whose disciplines are those of links: by number of the node,
-    /// [`SEGMENT_KEY`] for the segment.
+    /// Notifications of the namespaces: by number of the node, [`SEGMENT_KEY`] for the segment.
     pub(super) notifications: ReadySockets,
 }
 
@@ -126,6 +125,11 @@ impl TestbedNetwork {
         assignment: &NamespaceAssignment,
         protocol: Protocol,
     ) -> Result<(), TestbedError> {
+        // It was removed and added again before its removal was seen.
+        let earlier = self.assignments.get(&node).map(|own| own.assignment.clone());
+        if let Some(earlier) = earlier.filter(|earlier| earlier != assignment) {
+            self.release(node, &earlier)?;
+        }
         let path = self.names.path(&assignment.name);
         let mut namespace = Namespace::open_or_create(&path)?;
         if self.means.is_none() {
@@ -147,8 +151,9 @@ impl TestbedNetwork {
         }
         match self.wiring {
             Wiring::Segment => self.attach_to_segment(assignment, protocol, &mut namespace)?,
-            Wiring::Link => namespace.watch_with(&mut self.notifications, assignment.number)?,
+            Wiring::Link => {}
         }
+        namespace.watch_with(&mut self.notifications, assignment.number)?;
         let assignment = assignment.clone();
         let node_namespace = NodeNamespace {
             assignment,
@@ -187,6 +192,7 @@ impl TestbedNetwork {
                 NamespaceAssignment { number: assignment.number, name: assignment.name.clone() };
             self.assignment(assignment.node, &place, assignment.protocol)?;
         }
+        self.remove_strays(view)?;
         self.write_hosts()?;
         self.forget_segment_state(
             view.sides().map(|(_, side)| LinkDirection { from: side.from, to: side.to }),
@@ -263,12 +269,21 @@ impl TestbedNetwork {
                 veth.qdiscs = None;
             }
         }
+        self.add_link_faults(desired, &mut failures);
+        Ok(observations(desired, means, &mut failures))
+    }
+
+    /// Adds the faults of the interfaces of directions to failures.
+    pub(super) fn add_link_faults(
+        &self,
+        desired: &[DesiredDirection],
+        failures: &mut BTreeMap<LinkDirection, String>,
+    ) {
         for (side, ..) in desired {
             if let Some(fault) = self.link_faults.get(side) {
                 failures.entry(*side).or_insert_with(|| fault.clone());
             }
         }
-        Ok(observations(desired, means, &mut failures))
     }
 
     /// Reads unknown queueing disciplines of existing veth ends.

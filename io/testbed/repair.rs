@@ -41,7 +41,10 @@ impl TestbedNetwork {
         let mut configured = Vec::new();
         let (found, unrepairable) = match self.wiring {
             Wiring::Link => (self.changed_links(&mut configured)?, Found::new()),
-            Wiring::Segment => self.changed_ports()?,
+            Wiring::Segment => {
+                configured.extend(self.changed_radios()?);
+                self.changed_ports()?
+            }
         };
         let desired = |side: &LinkDirection| -> Option<DesiredDirection> {
             let (number, state) = self.goals.get(side)?;
@@ -279,9 +282,17 @@ impl TestbedNetwork {
         found: &Found,
         recovered: &[LinkDirection],
     ) -> Result<(), TestbedError> {
-        if self.wiring == Wiring::Segment {
-            return Ok(());
+        let mut setup: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
+        for side in recovered {
+            let requests = match self.wiring {
+                Wiring::Segment => self.radio_setup(*side).into_iter().collect(),
+                Wiring::Link => self.link_setup(*side),
+            };
+            let requests = requests.into_iter().map(|request| (*side, request));
+            setup.entry(side.from).or_default().extend(requests);
         }
+        // What is refused shows when a route is refused.
+        self.execute(setup, &mut BTreeMap::new())?;
         let removed = found.iter().filter(|(_, change)| *change == REMOVED);
         let removed: Vec<LinkDirection> = removed.map(|(side, _)| *side).collect();
         let nodes: BTreeSet<NodeId> =
@@ -297,7 +308,9 @@ impl TestbedNetwork {
             let names =
                 own.filter_map(|side| Some(interface(&self.assignments.get(&side.to)?.assignment)));
             let names: Vec<String> = names.collect();
-            self.start_routing(node, &names)?;
+            if self.wiring == Wiring::Link {
+                self.start_routing(node, &names)?;
+            }
         }
         Ok(())
     }

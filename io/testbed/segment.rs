@@ -10,8 +10,7 @@ use std::path::Path;
 
 use groundwave_kernel::Qdisc;
 use groundwave_netlink::route::{
-    VethEnd, add_address, add_forwarding_entry, add_neighbour, create_veth_pair, set_controller,
-    set_up,
+    VethEnd, add_address, add_forwarding_entry, create_veth_pair, set_controller, set_up,
 };
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
@@ -21,7 +20,7 @@ use groundwave_simulation::testbed::{
 use super::actions::{Action, send_all};
 use super::bridge_segment::{BRIDGE, Segment};
 use super::error::TestbedError;
-use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, link_local, radio_hardware};
+use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, radio_hardware};
 use super::namespace::Namespace;
 use super::network::{DesiredDirection, SEGMENT_KEY, TestbedNetwork, observations};
 use super::{batman, dump};
@@ -33,7 +32,7 @@ use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs};
 const MTU_BYTES: u32 = 1500;
 
 /// IPv6 support of the kernel.
-fn speaks_ipv6() -> bool {
+pub(super) fn speaks_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6").exists()
 }
 
@@ -68,8 +67,8 @@ impl TestbedNetwork {
         }
         let own = self.names.address(assignment.number);
         let alias = format!("groundwave {}", self.names.testbed);
-        let (port, wrapped) = (index(assignment.number), self.wrapped);
-        let mtu_bytes = if wrapped { batman::MTU_BYTES } else { MTU_BYTES };
+        let port = index(assignment.number);
+        let mtu_bytes = self.radio_mtu_bytes();
         let hardware = radio_hardware(assignment.number);
         let segment = self.segment()?;
         if segment.links.insert(port) {
@@ -103,6 +102,11 @@ impl TestbedNetwork {
             Protocol::Static | Protocol::Babel => add_address(RADIO_INDEX, own.into(), 32),
         }));
         send_all(namespace, &actions, &assignment.name)
+    }
+
+    /// MTU of the radios, bytes.
+    pub(super) fn radio_mtu_bytes(&self) -> u32 {
+        if self.wrapped { batman::MTU_BYTES } else { MTU_BYTES }
     }
 
     /// Applies desired states on the segment.
@@ -141,12 +145,8 @@ impl TestbedNetwork {
                 let hardware = radio_hardware(from);
                 let made = bridge_port_qdiscs::filters(port, from, hardware, means).into_iter();
                 actions.extend(made.map(|request| (*side, Action::Route(request))));
-                if speaks_ipv6() {
-                    let far = radio_hardware(to);
-                    let met = add_neighbour(RADIO_INDEX, link_local(far), far);
-                    let of_node = known.entry(side.from).or_default();
-                    of_node.push((*side, Action::Route(met)));
-                }
+                let of_node = known.entry(side.from).or_default();
+                of_node.extend(self.radio_setup(*side).map(|setup| (*side, setup)));
             }
         }
         self.send_segment(actions, &mut failures)?;
@@ -156,6 +156,7 @@ impl TestbedNetwork {
         for node in nodes {
             self.start_segment_routing(node)?;
         }
+        self.add_link_faults(desired, &mut failures);
         Ok(observations(desired, means, &mut failures))
     }
 

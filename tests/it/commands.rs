@@ -117,12 +117,14 @@ fn registry_has_the_reviewed_list_of_commands() {
     template.create
     template.delete
     terrain.renew
+    testbed.add
     testbed.begin
     testbed.count
     testbed.hear
     testbed.kernel
     testbed.pace
     testbed.probe
+    testbed.remove
     testbed.set_link
     testbed.sight
     testbed.take_over

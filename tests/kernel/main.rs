@@ -63,6 +63,7 @@ static BOOTS: [Boot; 5] = [
         &testbed::page::GROUP,
         &testbed::recording::GROUP,
         &testbed::foreign::GROUP,
+        &testbed::nodes::GROUP,
         &testbed::bound::GROUP,
     ]),
     Boot::new(&[&BARE, &DAEMON, &CONTRACT, &PACKETS, &DEVICES, &SENSORS]),

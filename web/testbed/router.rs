@@ -25,6 +25,8 @@ fn endpoints() -> Endpoints<Controller> {
     Endpoints::default().with(operations!(
         unrestricted;
         steer::show,
+        steer::add,
+        steer::remove,
         steer::place,
         steer::fail,
         steer::repair,

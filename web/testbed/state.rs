@@ -74,6 +74,18 @@ impl Controller {
         view.node(id).cloned().ok_or_else(|| no_node(name))
     }
 
+    /// The node with the lowest number.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn first(&self) -> Result<NodeView, Problem> {
+        let view = self.world.view();
+        let first = view.testbed.assignments.iter().min_by_key(|assignment| assignment.number);
+        let first = first.and_then(|assignment| view.node(assignment.node)).cloned();
+        let what = "the testbed has no node whose station can be taken";
+        first.ok_or_else(|| Problem::new(axum::http::StatusCode::CONFLICT, what))
+    }
+
     /// Sets the time scale of the world: simulated seconds per second.
     pub fn pace(&self, speed: f64) {
         self.throttle.set(speed);

@@ -4,12 +4,14 @@ use axum::extract::State;
 use groundwave_http::{Json, JsonBody, Path, Problem};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::link::{FailLink, RestoreLink};
-use groundwave_simulation::site::{FailNode, MoveNode, RestoreNode, SetStation};
-use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetLinkShape, SetTimeScale};
+use groundwave_simulation::site::{FailNode, MoveNode, NodeId, RestoreNode, SetStation};
+use groundwave_simulation::testbed::{
+    AddTestbedNode, LinkDirection, Probe, ProbeLink, RemoveTestbedNode, SetLinkShape, SetTimeScale,
+};
 
 use super::Controller;
 use super::wire::{
-    LinkEnds, NewLinkShape, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed,
+    LinkEnds, NewLinkShape, NewNode, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed,
 };
 
 /// Maximum number of steps taken at once.
@@ -20,6 +22,44 @@ const STEPS_MAX: u64 = 100_000;
     responses((status = 200, description = "Nodes, links, what was predicted and what was measured")))]
 pub async fn show(State(controller): State<Controller>) -> Json<Testbed> {
     Json(controller.show())
+}
+
+/// Add a node: it gets a namespace, and the links that its station has
+#[utoipa::path(post, path = "/v1/nodes", tag = "nodes",
+    responses(
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "A value out of its range, or malformed body"),
+        (status = 404, description = "No such node to take the station from"),
+        (status = 409, description = "The name is in use, or the testbed is full")))]
+pub async fn add(
+    State(controller): State<Controller>,
+    JsonBody(new): JsonBody<NewNode>,
+) -> Result<Json<Testbed>, Problem> {
+    let position = GeoPoint::new(new.lat_deg, new.lon_deg)
+        .map_err(|err| Problem::bad_request(err.to_string()))?;
+    let template = match &new.like {
+        Some(name) => controller.look(name)?,
+        None => controller.first()?,
+    };
+    let station = new.station.over(template.station);
+    let node = NodeId::named(&new.name);
+    controller.submit(AddTestbedNode { node, name: new.name, position, station }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Remove a node, with its namespace, its programs and its links
+#[utoipa::path(delete, path = "/v1/nodes/{name}", tag = "nodes",
+    params(("name" = String, Path, description = "Short name of the node")),
+    responses(
+        (status = 200, description = "The testbed after it"),
+        (status = 404, description = "No such node")))]
+pub async fn remove(
+    State(controller): State<Controller>,
+    Path(name): Path<String>,
+) -> Result<Json<Testbed>, Problem> {
+    let node = controller.node(&name)?;
+    controller.submit(RemoveTestbedNode { node }).await?;
+    Ok(Json(controller.show()))
 }
 
 /// Move a node at once
@@ -84,12 +124,7 @@ pub async fn equip(
     JsonBody(new): JsonBody<NewRadio>,
 ) -> Result<Json<Testbed>, Problem> {
     let node = controller.look(&name)?;
-    let mut station = node.station;
-    let radio = &mut station.radio;
-    radio.tx_power_dbm = new.tx_power_dbm.unwrap_or(radio.tx_power_dbm);
-    radio.frequency_mhz = new.frequency_mhz.unwrap_or(radio.frequency_mhz);
-    radio.bandwidth_hz = new.bandwidth_hz.unwrap_or(radio.bandwidth_hz);
-    station.height_agl_m = new.height_agl_m.unwrap_or(station.height_agl_m);
+    let station = new.over(node.station);
     let node = node.id;
     controller.submit(SetStation { node, station }).await?;
     Ok(Json(controller.show()))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_gateway::Snapshot;
+use groundwave_model::radio::Station;
 use groundwave_model::terrain::PathGround;
 use groundwave_simulation::link::{LinkBudget, LinkView};
 use groundwave_simulation::site::NodeId;
@@ -182,6 +183,25 @@ pub struct NewPlace {
     pub lon_deg: f64,
 }
 
+/// A node to be added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewNode {
+    /// Short name: 1 to 64 of a-z, A-Z, 0-9, `-`, `_` and `.`, free in the testbed.
+    #[schemars(length(min = 1, max = 64))]
+    pub name: String,
+    /// Latitude, degrees north, [-90, 90].
+    pub lat_deg: f64,
+    /// Longitude, degrees east, [-180, 180].
+    pub lon_deg: f64,
+    /// Node whose station it gets; absent, that of the lowest number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<String>,
+    /// Differences of its station.
+    #[serde(default)]
+    pub station: NewRadio,
+}
+
 /// Changes of a node's station; absent fields stay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -250,6 +270,19 @@ pub struct NewProbe {
     pub to: String,
     /// Result of the measurement.
     pub measured: Measured,
+}
+
+impl NewRadio {
+    /// A station with these changes.
+    #[must_use]
+    pub fn over(&self, mut station: Station) -> Station {
+        let radio = &mut station.radio;
+        radio.tx_power_dbm = self.tx_power_dbm.unwrap_or(radio.tx_power_dbm);
+        radio.frequency_mhz = self.frequency_mhz.unwrap_or(radio.frequency_mhz);
+        radio.bandwidth_hz = self.bandwidth_hz.unwrap_or(radio.bandwidth_hz);
+        station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
+        station
+    }
 }
 
 impl Testbed {

@@ -21,6 +21,12 @@ impl LinkKey {
         self.0
     }
 
+    /// `true` for a link from or to this node.
+    #[must_use]
+    pub fn has(self, node: NodeId) -> bool {
+        self.0 == node || self.1 == node
+    }
+
     /// The end with the higher id.
     #[must_use]
     pub const fn b(self) -> NodeId {

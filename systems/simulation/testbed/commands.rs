@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::components::{
     Host, Namespaces, ObservedRoutes, Report, Reports, Setup, VethPair, VethPairs,
 };
+use super::nodes::Departed;
 use super::observed::{Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover};
 use super::settings::{Protocol, Settings};
 use crate::flow::MeshGraph;
@@ -91,6 +92,12 @@ fn report(
     Ok(())
 }
 
+/// Removes the reports about directions of removed nodes, which may arrive after them.
+fn without_departed<T>(world: &World, reports: &mut Vec<T>, side: impl Fn(&T) -> LinkDirection) {
+    let departed = world.resource::<Departed>();
+    reports.retain(|report| !departed.concerns(side(report)));
+}
+
 /// Reports which generations of the desired state were tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,7 +107,8 @@ pub struct ReportLinkState {
 }
 impl Command for ReportLinkState {
     type Out = Result<(), Refusal>;
-    fn apply(self, world: &mut World) -> Self::Out {
+    fn apply(mut self, world: &mut World) -> Self::Out {
+        without_departed(world, &mut self.sightings, |sighting| sighting.side);
         for sighting in &self.sightings {
             let (pair, side) = pair(world, sighting.side)?;
             let wire = world.get::<VethPair>(pair).expect("a veth pair has one");
@@ -137,7 +145,8 @@ pub struct CountWires {
 }
 impl Command for CountWires {
     type Out = Result<(), Refusal>;
-    fn apply(self, world: &mut World) -> Self::Out {
+    fn apply(mut self, world: &mut World) -> Self::Out {
+        without_departed(world, &mut self.counted, |counted| counted.side);
         for counted in &self.counted {
             pair(world, counted.side)?;
         }

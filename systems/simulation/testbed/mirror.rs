@@ -13,6 +13,7 @@ use super::components::{
 };
 use super::hops::next_hops;
 use super::manual::{ManualChanges, ManualShapes};
+use super::nodes::LastNumbers;
 use super::observed::LinkDirection;
 use super::settings::{MediumAccess, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
@@ -32,6 +33,7 @@ pub(super) fn assign_namespaces(
     nodes: Query<&Label, Without<InDeployment>>,
     assigned: Query<&NamespaceAssignment>,
     mut namespaces: ResMut<Namespaces>,
+    mut last: ResMut<LastNumbers>,
     mut out: ResMut<Outbox<Work>>,
     mut commands: Commands,
 ) {
@@ -45,7 +47,7 @@ pub(super) fn assign_namespaces(
         assigned.iter().map(|assignment| assignment.name.clone()).collect();
     let mut add = Vec::new();
     for (node, entity) in index.iter() {
-        let count = namespaces.0.len() + add.len();
+        let count = last.node as usize + add.len();
         let Ok(label) = nodes.get(entity) else {
             continue;
         };
@@ -60,6 +62,7 @@ pub(super) fn assign_namespaces(
     }
     for (node, assignment) in add {
         let parts = (assignment.clone(), NextHops::default(), ObservedRoutes::default());
+        last.node = assignment.number;
         namespaces.0.insert(node, commands.spawn(parts).id());
         let settings = settings.clone();
         out.emit(Work::NamespaceAssignment { node, assignment, settings });
@@ -103,6 +106,7 @@ pub(super) fn shape_links(
     mut pairs: ResMut<VethPairs>,
     mut wires: Query<(&mut VethPair, &ManualShapes)>,
     mut set_by_hand: ResMut<ManualChanges>,
+    mut last: ResMut<LastNumbers>,
     mut out: ResMut<Outbox<Work>>,
     mut commands: Commands,
 ) {
@@ -127,7 +131,8 @@ pub(super) fn shape_links(
             };
             update(key, [0, 1].map(moved), wire, shapes, &mut out);
         } else if shapes.iter().any(|shape| shape.up) {
-            let number = u32::try_from(pairs.0.len()).expect("pairs are bounded") + 1;
+            let number = last.pair + 1;
+            last.pair = number;
             let sides = shapes.map(|shape| Side { generation: 1, shape });
             let wire = VethPair { number, sides };
             emit(key, &wire, [true; 2], &mut out);

@@ -11,6 +11,7 @@ mod components;
 mod hops;
 mod manual;
 mod mirror;
+mod nodes;
 mod observed;
 mod settings;
 mod shape;
@@ -30,6 +31,7 @@ pub use commands::{
 pub use components::{NamespaceAssignment, Side, VethPair};
 pub use hops::{next_hops, relative_cost};
 pub use manual::{ManualShape, SetLinkShape};
+pub use nodes::{AddTestbedNode, RemoveTestbedNode};
 pub use observed::{
     Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover, Tally,
 };
@@ -46,6 +48,8 @@ pub fn testbed(engine: &mut Builder) {
         .resource(components::Namespaces::default())
         .resource(components::VethPairs::default())
         .resource(manual::ManualChanges::default())
+        .resource(nodes::LastNumbers::default())
+        .resource(nodes::Departed::default())
         .section::<TestbedView>()
         .state::<state::Desired>()
         .state::<state::Observed>()
@@ -59,9 +63,17 @@ pub fn testbed(engine: &mut Builder) {
         .command::<MeetKernel>()
         .command::<TakeOver>()
         .command::<SetLinkShape>()
+        .command::<AddTestbedNode>()
+        .command::<RemoveTestbedNode>()
         .systems(
             Phase::Mirror,
-            (mirror::assign_namespaces, mirror::shape_links, mirror::route_namespaces).chain(),
+            (
+                nodes::release_namespaces,
+                mirror::assign_namespaces,
+                mirror::shape_links,
+                mirror::route_namespaces,
+            )
+                .chain(),
         )
         .systems(Phase::Publish, view::publish_testbed);
 }

@@ -1,6 +1,6 @@
 //! The testbed, for checkpoints: shapes are kept, because a desired shape changes only beyond a threshold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Refusal, State};
@@ -12,6 +12,7 @@ use super::components::{
     VethPair, VethPairs,
 };
 use super::manual::{ManualShape, ManualShapes};
+use super::nodes::{Departed, LastNumbers};
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::Settings;
 use crate::link::LinkKey;
@@ -28,6 +29,20 @@ pub(super) struct Desired {
     routes: BTreeMap<NodeId, BTreeMap<NodeId, NodeId>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     manual: BTreeMap<LinkDirection, ManualShape>,
+    /// Absent where they are those of the nodes and veth pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_numbers: Option<LastNumbers>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    departed: BTreeSet<NodeId>,
+}
+
+impl Desired {
+    /// The last numbers of the nodes and veth pairs that are there.
+    fn numbers(&self) -> LastNumbers {
+        let nodes = self.assignments.values().map(|assignment| assignment.number);
+        let pairs = self.wires.values().map(|wire| wire.number);
+        LastNumbers { node: nodes.max().unwrap_or_default(), pair: pairs.max().unwrap_or_default() }
+    }
 }
 
 impl State for Desired {
@@ -52,14 +67,20 @@ impl State for Desired {
             let sides = LinkDirection::both(*key).into_iter().zip(*manual);
             desired.manual.extend(sides.filter(|(_, values)| !values.is_empty()));
         }
+        let last = *world.resource::<LastNumbers>();
+        desired.last_numbers = (last != desired.numbers()).then_some(last);
+        desired.departed.clone_from(&world.resource::<Departed>().nodes);
         desired
     }
 
     fn restore(mut self, world: &mut World) -> Result<(), Refusal> {
-        if let Some(settings) = self.settings {
+        if let Some(settings) = self.settings.take() {
             begin(world, settings);
         }
         world.resource_mut::<Setup>().speed = self.speed;
+        let last = self.last_numbers.unwrap_or_else(|| self.numbers());
+        *world.resource_mut::<LastNumbers>() = last;
+        world.resource_mut::<Departed>().nodes = std::mem::take(&mut self.departed);
         for (node, assignment) in self.assignments {
             let routes = NextHops(self.routes.remove(&node));
             let namespace = world.spawn((assignment, routes, ObservedRoutes::default())).id();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Reader, Writer};
-use groundwave_engine::{Effects, Engine, Next};
+use groundwave_engine::{Effects, Engine, Next, Refusal};
 use groundwave_impair::Loss;
 use groundwave_model::radio::modulation::ModulationId;
 use groundwave_model::radio::{Radio, Role, Station};
@@ -170,6 +170,7 @@ fn seats_come_before_wires_and_stay() {
             Work::NamespaceAssignment { .. } => 's',
             Work::Shape { .. } => 'w',
             Work::Routes { .. } => 'r',
+            Work::Release { .. } => 'x',
         })
         .collect();
     assert_eq!(kinds.iter().collect::<String>(), "ssswwwwwwrrr");
@@ -203,6 +204,110 @@ fn what_fails_is_cut_and_comes_back_on_the_same_wire() {
     assert_eq!(view.testbed.wires.len(), 3);
     let up: Vec<bool> = view.testbed.sides().map(|(_, side)| side.shape.up).collect();
     assert_eq!(up.iter().filter(|up| **up).count(), 2, "{up:?}");
+}
+
+#[test]
+fn added_node_gets_the_next_number_and_removed_one_gives_all_back() {
+    let mut bed = bed();
+    bed.take_work();
+    let handle = bed.engine.handle();
+    let add = |name: &str, east| AddTestbedNode {
+        node: id(name),
+        name: name.to_owned(),
+        position: place(east),
+        station: groundwave_model::sample::station(),
+    };
+    for (name, text) in
+        [("b", "has a node \"b\""), ("../x", "allowed 1 to 64"), ("", "allowed 1 to 64")]
+    {
+        let refused = handle.submit(add(name, 0.015)).unwrap();
+        assert_eq!(bed.tick(), []);
+        let refusal = refused.wait().unwrap_err().to_string();
+        assert!(refusal.contains(text), "{refusal}");
+    }
+    handle.submit(add("d", 0.015)).unwrap();
+    let work = bed.tick();
+    let numbers: Vec<u32> = work
+        .iter()
+        .filter_map(|work| match work {
+            Work::NamespaceAssignment { assignment, .. } => Some(assignment.number),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(numbers, [4]);
+    assert_eq!(bed.engine.view().testbed.wires.len(), 6);
+
+    handle.submit(RemoveTestbedNode { node: id("b") }).unwrap();
+    let work = bed.tick();
+    let released: Vec<_> = work
+        .iter()
+        .filter_map(|work| match work {
+            Work::Release { node, assignment } => Some((*node, assignment.number)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(released, [(id("b"), 2)]);
+    let routes = work.iter().filter_map(|work| match work {
+        Work::Routes { next_hops, .. } => Some(next_hops),
+        _ => None,
+    });
+    let mut all = 0;
+    for next_hops in routes {
+        all += 1;
+        let mut nodes = next_hops.keys().chain(next_hops.values());
+        assert!(nodes.all(|node| *node != id("b")), "{next_hops:?}");
+    }
+    assert_eq!(all, 3, "the remaining nodes have routes without it");
+    let view = bed.engine.view();
+    assert!(view.testbed.named("b").is_none() && view.node(id("b")).is_none());
+    assert_eq!(view.testbed.wires.len(), 3);
+
+    // Reports that were under way when it went change nothing and keep the others.
+    let side = |from: &str, to: &str| LinkDirection { from: id(from), to: id(to) };
+    let sight = |side| Observation { side, generation: 1, failure: None, repaired: None };
+    let sightings = vec![sight(side("a", "b")), sight(side("a", "c"))];
+    let report = handle.submit(ReportLinkState { sightings }).unwrap();
+    let count = |side| Counted { side, unicast: Tally::default(), broadcast: Tally::default() };
+    let counted = vec![count(side("b", "a")), count(side("a", "d"))];
+    let counts = handle.submit(CountWires { counted }).unwrap();
+    let again = handle.submit(RemoveTestbedNode { node: id("b") }).unwrap();
+    bed.tick();
+    assert_eq!((report.wait(), counts.wait()), (Ok(()), Ok(())));
+    assert!(matches!(again.wait(), Err(Refusal::NotFound { .. })));
+
+    // Numbers are not used again, not even for the same node.
+    handle.submit(add("b", 0.01)).unwrap();
+    bed.tick();
+    let view = bed.engine.view();
+    assert_eq!(view.testbed.named("b").unwrap().number, 5);
+    let pairs: Vec<u32> = view.testbed.wires.iter().map(|wire| wire.number).collect();
+    assert_eq!(pairs.iter().filter(|number| **number > 6).count(), 3, "{pairs:?}");
+    let distinct: std::collections::BTreeSet<_> = pairs.iter().collect();
+    assert_eq!(distinct.len(), pairs.len());
+}
+
+#[test]
+fn node_that_is_removed_and_added_in_one_tick_is_one_assignment() {
+    let mut bed = bed();
+    bed.take_work();
+    let handle = bed.engine.handle();
+    handle.submit(RemoveTestbedNode { node: id("a") }).unwrap();
+    let add = AddTestbedNode {
+        node: id("a"),
+        name: "a".to_owned(),
+        position: place(0.0),
+        station: groundwave_model::sample::station(),
+    };
+    handle.submit(add).unwrap();
+    let work = bed.tick();
+    let of_namespace = work
+        .iter()
+        .filter(|work| matches!(work, Work::NamespaceAssignment { .. } | Work::Release { .. }));
+    let of_namespace: Vec<_> = of_namespace.collect();
+    let [Work::NamespaceAssignment { assignment, .. }] = of_namespace[..] else {
+        panic!("{of_namespace:?}");
+    };
+    assert_eq!(assignment.number, 4);
 }
 
 #[test]
@@ -300,6 +405,16 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
     let last = Takeover { from_ns: 7_000_000_000, number: 2 };
     assert_eq!(testbed.takeover, Some(last));
     handle.submit(FailNode { node: id("c") }).unwrap();
+    bed.tick();
+    let add = AddTestbedNode {
+        node: id("d"),
+        name: "d".to_owned(),
+        position: place(0.03),
+        station: groundwave_model::sample::station(),
+    };
+    handle.submit(add).unwrap();
+    bed.tick();
+    handle.submit(RemoveTestbedNode { node: id("b") }).unwrap();
     bed.tick();
     let digest = bed.engine.mark().unwrap();
     let log = bed.log.lock().unwrap().get_ref().clone();

@@ -129,7 +129,8 @@ pub(super) fn publish_testbed(
         return;
     };
     let still = changed.0.is_empty() && changed.1.is_empty();
-    if still && !setup.is_changed() && !host.is_changed() {
+    let has_same_nodes = !namespaces.is_changed() && !pairs.is_changed();
+    if still && has_same_nodes && !setup.is_changed() && !host.is_changed() {
         return;
     }
     let assignments = namespaces.0.iter().map(|(node, entity)| {

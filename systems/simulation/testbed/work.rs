@@ -21,6 +21,13 @@ pub enum Work {
         /// Settings of the testbed.
         settings: Settings,
     },
+    /// A removed node gives its namespace back, with its interfaces and processes.
+    Release {
+        /// Node.
+        node: NodeId,
+        /// Namespace of the node.
+        assignment: NamespaceAssignment,
+    },
     /// Desired shape of a direction; its veth pair is created if it is missing.
     Shape {
         /// The node that sends.
@@ -56,7 +63,10 @@ impl Effect for Work {
     type Key = WorkKey;
     fn key(&self) -> WorkKey {
         match self {
-            Self::NamespaceAssignment { node, .. } => WorkKey::NamespaceAssignment(*node),
+            // The later one counts: a node that was added again, or removed before it was there.
+            Self::NamespaceAssignment { node, .. } | Self::Release { node, .. } => {
+                WorkKey::NamespaceAssignment(*node)
+            }
             Self::Shape { from, to, .. } => WorkKey::Shape(*from, *to),
             Self::Routes { node, .. } => WorkKey::Routes(*node),
         }

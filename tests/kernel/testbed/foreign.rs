@@ -133,5 +133,25 @@ fn ports_changed_by_others_are_repaired() {
         repaired(&testbed, "gw.ports.~air", ends, change);
     }
     testbed.in_force();
-    testbed.await_answers("nolvik", &testbed.address("save"));
+    let relay = testbed.address("save");
+    testbed.await_answers("nolvik", &relay);
+    // The radio of a node is its own: what changes there is reported and left.
+    let flushed = format!("address add {relay}/32 dev radio0");
+    for ([change, opposite], fault) in [
+        (["link set radio0 down", "link set radio0 up"], "its interface is down in the node"),
+        (["link set radio0 mtu 1400", "link set radio0 mtu 1500"], "is 1400 bytes instead of 1500"),
+        (["address flush dev radio0", &flushed], "its interface is without its address"),
+    ] {
+        reported(&testbed, "gw.ports.save", ["save", "nolvik"], [change, opposite], fault);
+        testbed.await_answers("nolvik", &relay);
+    }
+    let port = ["link set to-save down", "link set to-save up"];
+    reported(
+        &testbed,
+        "gw.ports.~air",
+        ["save", "nolvik"],
+        port,
+        "its port of the segment is down",
+    );
+    testbed.await_answers("nolvik", &relay);
 }

@@ -10,6 +10,7 @@ pub mod bound;
 pub mod crash;
 pub mod foreign;
 pub mod measured;
+pub mod nodes;
 pub mod page;
 pub mod recording;
 pub mod segment;

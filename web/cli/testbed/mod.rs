@@ -5,6 +5,7 @@ mod compare;
 mod down;
 mod enter;
 mod link;
+mod nodes;
 mod report;
 mod show;
 mod steer;
@@ -25,6 +26,8 @@ Examples:
   sudo groundwave testbed exec west -- ping -c 3 10.77.0.3
   sudo groundwave testbed shell west
   sudo groundwave testbed fail north
+  sudo groundwave testbed add spare --lat 57.71 --lon 11.94 --like west
+  sudo groundwave testbed remove spare
   sudo groundwave testbed set west north --loss 10% --delay 20ms
   sudo groundwave testbed report --ping --plot testbed.svg
   sudo groundwave testbed down
@@ -50,6 +53,8 @@ enum Command {
     Shell(enter::Shell),
     Report(report::Report),
     Compare(compare::Compare),
+    Add(nodes::Add),
+    Remove(nodes::Remove),
     Move(steer::Move),
     Fail(steer::Fail),
     Repair(steer::Repair),
@@ -76,6 +81,8 @@ impl Testbed {
             Command::Shell(args) => args.run(),
             Command::Report(args) => args.run(output),
             Command::Compare(args) => args.run(output),
+            Command::Add(args) => args.run(output),
+            Command::Remove(args) => args.run(output),
             Command::Move(args) => args.run(output),
             Command::Fail(args) => args.run(output),
             Command::Repair(args) => args.run(output),
