@@ -23,7 +23,7 @@ fn the_interface_reads_a_pattern_as_the_command_line_does() {
     let text = std::fs::read_to_string("examples/sector.msi").unwrap();
     let (status, reading) = read(&bench, &[file("sector.msi", &text)]);
     assert_eq!(status, 200, "{reading}");
-    let output = command().args(["antenna", "examples/sector.msi", "--json"]).output().unwrap();
+    let output = command(&["antenna", "examples/sector.msi", "--json"]).output().unwrap();
     assert_eq!(reading, serde_json::from_slice::<Value>(&output.stdout).unwrap());
     assert_eq!(reading["name"], "Sector 65");
     // 15.85 dBd.
