@@ -266,7 +266,7 @@ mod tests {
             (String::new(), "ports: no interface for port1"),
             (PORTS.replace("port2", "port1"), "ports[1].direction: duplicate direction port1"),
             (PORTS.replace("port2", "port3"), "ports: no interface for port2"),
-            (PORTS.replace("port2", "port33"), "allowed port1 to port32"),
+            (PORTS.replace("port2", "port33"), "allowed: port1 to port32"),
             (PORTS.replace("eth1", "eth0"), "eth0 serves two directions"),
             (
                 PORTS.replace("eth1", "../eth1"),

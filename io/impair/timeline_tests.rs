@@ -95,8 +95,8 @@ fn wrong_lines_are_named() {
         ("", "step: no step"),
         ("[[step]]\nat = \"5\"\n", "t.toml:2:6: step[0].at: found \"5\""),
         (
-            "[[step]]\nat = \"0s\"\ndirection = \"port9\"\n",
-            "t.toml:3:13: step[0].direction: found \"port9\"",
+            "[[step]]\nat = \"0s\"\ndirection = \"port33\"\n",
+            "t.toml:3:13: step[0].direction: found \"port33\"",
         ),
         ("[[step]]\nat = \"0s\"\npreset = \"lt\"\n", "did you mean \"lte\""),
         (

@@ -37,8 +37,10 @@ fn an_error_names_file_line_key_and_remedy_and_shows_the_line() {
     assert_eq!(
         errors.to_string(),
         "scenarios/x.toml:10:9: node[0].radio: unknown radio preset \"wifi_2g4_mseh\"; allowed: \
-         lora_868_eu, lora_915_us, ptp_11g, ptp_5g8, uhf_mobile_25w, vhf_handheld_5w, wifi_2g4_mesh, \
-         wifi_5g_mesh (did you mean \"wifi_2g4_mesh\"?)\n   |\n10 | radio = \"wifi_2g4_mseh\"\n   |         \
+         heltec_v3_eu, heltec_v3_us, heltec_v4_eu, heltec_v4_us, litebeam_5ac, lora_868_eu, lora_915_us, \
+         nanostation_5ac, nanostation_5ac_loco, ptp_11g, ptp_5g8, rak4631_eu, rak4631_us, station_g2_eu, \
+         station_g2_us, uhf_mobile_25w, … (19 in all) \
+         (did you mean \"wifi_2g4_mesh\"?)\n   |\n10 | radio = \"wifi_2g4_mseh\"\n   |         \
          ^^^^^^^^^^^^^^^"
     );
 }

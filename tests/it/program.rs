@@ -235,7 +235,7 @@ fn every_subcommand_gives_json() {
     let count = |key: &str| presets[key].as_array().unwrap().len();
     assert_eq!(
         (count("radios"), count("antennas"), count("roles"), count("modulations")),
-        (8, 9, 5, 10)
+        (19, 12, 5, 10)
     );
     assert!(presets["radios"][0]["source"].as_str().unwrap().len() > 10);
     // A table cuts no source.

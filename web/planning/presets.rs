@@ -3,21 +3,46 @@
 use groundwave_http::Json;
 use groundwave_model::radio::modulation::MODULATIONS;
 use groundwave_model::radio::presets;
+use groundwave_model::radio::presets::{AntennaPreset, PresetGroup, RadioPreset};
 
-use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePresetList};
+use super::wire::{
+    AntennaPresetList, DevicePresets, ModulationList, RadioPresetList, RolePresetList,
+};
+
+/// Radios of a group.
+fn radios_of(group: PresetGroup) -> Vec<RadioPreset> {
+    presets::RADIOS.iter().filter(|preset| preset.group == group).cloned().collect()
+}
+
+/// Antennas of a group.
+fn antennas_of(group: PresetGroup) -> Vec<AntennaPreset> {
+    presets::ANTENNAS.iter().filter(|preset| preset.group == group).cloned().collect()
+}
 
 /// List radio presets
 #[utoipa::path(get, path = "/api/v1/presets/radios", tag = "presets",
-    responses((status = 200, description = "Radios, generic ones and devices, each with its source")))]
+    responses((status = 200, description = "Eight radios, each with its source")))]
 pub async fn radios() -> Json<RadioPresetList> {
-    Json(RadioPresetList(presets::RADIOS.to_vec()))
+    Json(RadioPresetList(radios_of(PresetGroup::Generic)))
 }
 
 /// List antenna presets
 #[utoipa::path(get, path = "/api/v1/presets/antennas", tag = "presets",
-    responses((status = 200, description = "Antennas, generic ones and those of devices, each with its source")))]
+    responses((status = 200, description = "Nine antennas, each with its source")))]
 pub async fn antennas() -> Json<AntennaPresetList> {
-    Json(AntennaPresetList(presets::ANTENNAS.to_vec()))
+    Json(AntennaPresetList(antennas_of(PresetGroup::Generic)))
+}
+
+/// List presets of devices
+///
+/// Their ids are accepted wherever those of the other radio and antenna presets are.
+#[utoipa::path(get, path = "/api/v1/presets/devices", tag = "presets",
+    responses((status = 200, description = "Radios and antennas of devices, each with its source")))]
+pub async fn devices() -> Json<DevicePresets> {
+    Json(DevicePresets {
+        radios: radios_of(PresetGroup::Device),
+        antennas: antennas_of(PresetGroup::Device),
+    })
 }
 
 /// List role presets with their display colours

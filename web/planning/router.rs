@@ -71,6 +71,7 @@ fn endpoints() -> Endpoints<Planner> {
             mesh::recommend,
             presets::radios,
             presets::antennas,
+            presets::devices,
             presets::roles,
             presets::modulations,
             templates::list_templates,

@@ -3,7 +3,7 @@
 use groundwave_model::radio::{LimitingFactor, LinkResult, ModulationId, PropagationMode, Verdict};
 use groundwave_propagation::polarization::Polarization;
 
-use super::text::{distance, frequency, metres, number, prefixed, signed, snake_case};
+use super::text::{distance, frequency, metres, number, prefixed, signed};
 use super::theme::Palette;
 
 /// A value with its label and a note.
@@ -152,7 +152,8 @@ pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<Str
 
 /// Wire names of the warnings.
 pub(super) fn warnings(result: &LinkResult) -> Vec<String> {
-    result.warnings.iter().map(|warning| snake_case(&format!("{warning:?}"))).collect()
+    let names = serde_json::to_value(result.warnings).unwrap_or_default();
+    serde_json::from_value(names).unwrap_or_default()
 }
 
 fn modulation(result: &LinkResult) -> String {

@@ -47,25 +47,3 @@ pub(super) fn prefixed(value: f64, unit: &str) -> String {
     };
     format!("{} {prefix}{unit}", trimmed(scaled, decimals))
 }
-
-/// The wire name of an enumeration value, such as `itm_tx_horizon_distance_1` for
-/// `ItmTxHorizonDistance1`.
-pub(super) fn snake_case(camel: &str) -> String {
-    let mut snake = String::new();
-    let mut before: Option<char> = None;
-    for c in camel.chars() {
-        let begins = match before {
-            None => false,
-            Some(b) => {
-                (c.is_ascii_uppercase() && !b.is_ascii_digit())
-                    || (c.is_ascii_digit() && !b.is_ascii_digit())
-            }
-        };
-        if begins {
-            snake.push('_');
-        }
-        snake.push(c.to_ascii_lowercase());
-        before = Some(c);
-    }
-    snake
-}

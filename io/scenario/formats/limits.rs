@@ -45,5 +45,5 @@ pub const EVENTS_MAX: usize = 20_000_000;
 /// Positions of one motion in a log: a quarter of an hour at one a second, so that a command stays small.
 pub const LEGS_MAX: usize = 1_000;
 
-/// Largest dictionary of a file of xz, bytes: that of `xz -9`.
+/// Maximum dictionary of a file of xz, bytes: that of `xz -9`.
 pub const XZ_DICTIONARY_BYTES_MAX: u64 = 64 << 20;

@@ -218,7 +218,7 @@ fn added_node_gets_the_next_number_and_removed_one_gives_all_back() {
         station: groundwave_model::sample::station(),
     };
     for (name, text) in
-        [("b", "has a node \"b\""), ("../x", "allowed 1 to 64"), ("", "allowed 1 to 64")]
+        [("b", "has a node \"b\""), ("../x", "allowed: 1 to 64"), ("", "allowed: 1 to 64")]
     {
         let refused = handle.submit(add(name, 0.015)).unwrap();
         assert_eq!(bed.tick(), []);

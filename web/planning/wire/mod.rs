@@ -30,12 +30,21 @@ groundwave_http::schema_refs!(exchange::ExchangeFormat);
 /// Packet length of loss rates, ETX and ETT, bytes.
 pub const PACKET_BYTES: u32 = 1500;
 
-/// All radio presets.
+/// Radio presets of no particular device.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct RadioPresetList(pub Vec<RadioPreset>);
 
-/// All antenna presets.
+/// Devices with their radios and fixed antennas.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct DevicePresets {
+    /// Radios of devices.
+    pub radios: Vec<RadioPreset>,
+    /// Antennas of devices.
+    pub antennas: Vec<AntennaPreset>,
+}
+
+/// Antenna presets of no particular device.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct AntennaPresetList(pub Vec<AntennaPreset>);

@@ -23,7 +23,8 @@ pub struct PatternQuestion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatternFile {
-    /// Name of the file, up to 255 bytes.
+    /// Name of the file, 1 to 255 bytes.
+    #[schemars(length(min = 1, max = NAME_BYTES_MAX))]
     pub name: String,
     /// Content, base64; up to 4 MiB of bytes.
     pub content: String,
@@ -33,12 +34,12 @@ impl PatternFile {
     /// The content.
     ///
     /// # Errors
-    /// 400 for a name that is too long, or a content that is not base64.
+    /// 400 for a name that is empty or too long, or a content that is not base64.
     pub fn document(self) -> Result<PatternDocument, Problem> {
-        if self.name.len() > NAME_BYTES_MAX {
+        if !(1..=NAME_BYTES_MAX).contains(&self.name.len()) {
             let count = self.name.len();
             let what =
-                format!("invalid files.name: found {count} bytes, allowed up to {NAME_BYTES_MAX}");
+                format!("invalid files.name: found {count} bytes, allowed 1 to {NAME_BYTES_MAX}");
             return Err(Problem::bad_request(what));
         }
         let octets = STANDARD.decode(self.content).map_err(|err| {

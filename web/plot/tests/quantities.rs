@@ -1,6 +1,6 @@
 //! Quantities as text.
 
-use super::super::text::{distance, frequency, number, prefixed, signed, snake_case, trimmed};
+use super::super::text::{distance, frequency, number, prefixed, signed, trimmed};
 
 #[test]
 fn numbers_read_as_people_write_them() {
@@ -34,16 +34,5 @@ fn numbers_read_as_people_write_them() {
         (999.9e6, "1 Gbit/s"),
     ] {
         assert_eq!(prefixed(bps, "bit/s"), expect);
-    }
-}
-
-#[test]
-fn names_in_code_become_names_in_documents() {
-    for (camel, snake) in [
-        ("TerrainVoid", "terrain_void"),
-        ("ItmTxHorizonDistance1", "itm_tx_horizon_distance_1"),
-        ("DistanceBelow1Km", "distance_below_1km"),
-    ] {
-        assert_eq!(snake_case(camel), snake);
     }
 }

@@ -107,8 +107,8 @@ pub(super) const HELTEC_V3_EU: RadioPreset = meshtastic(
         "heltec_v3_eu",
         "Heltec WiFi LoRa 32 V3 (EU 868)",
         source!(
-            "SX1262 with 21 +- 1 dBm: Heltec WiFi LoRa 32 (V3) data sheet; noise figure 6 dB: Semtech SX1262 data \
-             sheet",
+            "SX1262 with 21 +- 1 dBm as stated by Heltec for WiFi LoRa 32 (V3); one was measured with 19.7 dBm \
+             (richonguzman/LoRa_APRS_iGate, issue 311); noise figure 6 dB: Semtech SX1262 data sheet",
             EU
         ),
     ],
@@ -122,8 +122,8 @@ pub(super) const HELTEC_V3_US: RadioPreset = meshtastic(
         "heltec_v3_us",
         "Heltec WiFi LoRa 32 V3 (US 915)",
         source!(
-            "SX1262 with 21 +- 1 dBm: Heltec WiFi LoRa 32 (V3) data sheet; noise figure 6 dB: Semtech SX1262 data \
-             sheet",
+            "SX1262 with 21 +- 1 dBm as stated by Heltec for WiFi LoRa 32 (V3); one was measured with 19.7 dBm \
+             (richonguzman/LoRa_APRS_iGate, issue 311); noise figure 6 dB: Semtech SX1262 data sheet",
             US
         ),
     ],

@@ -77,6 +77,20 @@ fn templates_and_presets() {
             |v| v.as_array().unwrap().len() == 9,
         ),
         case(
+            "devices have a list of their own",
+            "GET",
+            "/api/v1/presets/devices",
+            Value::Null,
+            200,
+            |v| {
+                let ids =
+                    |key: &str| v[key].as_array().unwrap().iter().map(|one| one["id"].clone());
+                ids("radios").len() == 11
+                    && ids("radios").any(|id| id == "rak4631_eu")
+                    && ids("antennas").len() == 3
+            },
+        ),
+        case(
             "GET presets/roles | five presets, each with a display color",
             "GET",
             "/api/v1/presets/roles",

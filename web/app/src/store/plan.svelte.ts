@@ -57,14 +57,17 @@ export class Plan {
   });
 
   async start(choose: string | null): Promise<void> {
-    const [roles, radios, antennas, templates] = await Promise.all([
+    const [roles, radios, antennas, devices, templates] = await Promise.all([
       wanted(api.GET('/api/v1/presets/roles')),
       wanted(api.GET('/api/v1/presets/radios')),
       wanted(api.GET('/api/v1/presets/antennas')),
+      wanted(api.GET('/api/v1/presets/devices')),
       wanted(api.GET('/api/v1/templates')),
       this.listDeployments(choose),
     ]);
-    [this.roles, this.radios, this.antennas, this.templates] = [roles, radios, antennas, templates];
+    [this.roles, this.templates] = [roles, templates];
+    this.radios = [...radios, ...devices.radios];
+    this.antennas = [...antennas, ...devices.antennas];
     this.loaded = true;
   }
 
