@@ -1,6 +1,7 @@
 // What is replayed: the log, its variant, the time, the speed.
 import { api, Refusal, wanted } from '../api/client';
 import { app } from '../store/app.svelte';
+import { replaceAddress } from '../store/url';
 import { between, Frames, stepAt, type Change, type Frame, type Info } from './frames';
 import { differences, linkId, type Measure } from './kinds';
 
@@ -242,7 +243,7 @@ export class Replay {
       if (this.info) parts.push(`r=${(this.variant ?? this.info).id}`, `t=${Number(this.at_s.toFixed(1))}`, `speed=${this.speed}`);
       if (this.chosen) parts.push(`sel=${encodeURIComponent(this.chosen)}`);
       if (keep) parts.push(`d=${encodeURIComponent(keep)}`);
-      history.replaceState(null, '', `#${parts.join('&')}`);
+      replaceAddress(`#${parts.join('&')}`);
     }, ADDRESS_MS);
   }
 }

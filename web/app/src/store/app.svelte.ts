@@ -13,7 +13,7 @@ import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
 import { around, squares } from '../terrain';
 import { Ui } from './ui.svelte';
-import { write, type Address } from './url';
+import { replaceAddress, write, type Address } from './url';
 
 /** Share of a narrow screen that the lowest sheet takes. */
 const SHEET_SHARE = 0.3;
@@ -53,7 +53,7 @@ export class App {
     set(address: Address, loaded: boolean) {
       if (!loaded) return;
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => history.replaceState(null, '', write(address)), ADDRESS_MS);
+      this.timer = setTimeout(() => replaceAddress(write(address)), ADDRESS_MS);
     },
   };
   /** Report of the last import. */

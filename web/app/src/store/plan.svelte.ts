@@ -56,14 +56,16 @@ export class Plan {
     return ratings;
   });
 
+  /** Reads everything; `choose` is the deployment of the address, null at a new try. */
   async start(choose: string | null): Promise<void> {
+    this.#named = choose ?? this.#named;
     const [roles, radios, antennas, devices, templates] = await Promise.all([
       wanted(api.GET('/api/v1/presets/roles')),
       wanted(api.GET('/api/v1/presets/radios')),
       wanted(api.GET('/api/v1/presets/antennas')),
       wanted(api.GET('/api/v1/presets/devices')),
       wanted(api.GET('/api/v1/templates')),
-      this.listDeployments(choose),
+      this.listDeployments(this.#named),
     ]);
     [this.roles, this.templates] = [roles, templates];
     this.radios = [...radios, ...devices.radios];
@@ -73,15 +75,19 @@ export class Plan {
 
   /** True if the deployment that was named is not there. */
   absent = $state(false);
+  /** The last deployment that was named. */
+  #named: string | null = null;
 
   async listDeployments(choose: string | null): Promise<void> {
     const all = await wanted(api.GET('/api/v1/deployments'));
     this.deployments = all;
-    const present = choose ?? this.deployment?.id;
+    // Not another in place of one that was named, whatever changes elsewhere while it is absent.
+    const named = choose ?? (this.absent ? this.#named : null);
+    const present = named ?? this.deployment?.id;
     const found = all.find((deployment) => deployment.id === present);
-    // Not another in place of one that was named.
-    const next = found ?? (choose ? null : (all[0] ?? null));
-    this.absent = choose !== null && !found;
+    const next = found ?? (named ? null : (all[0] ?? null));
+    this.absent = named !== null && !found;
+    this.#named = found ? null : named;
     const changed = next?.id !== this.deployment?.id;
     this.deployment = next;
     if (changed) {

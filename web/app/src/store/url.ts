@@ -53,3 +53,12 @@ export function write(address: Address): string {
   if (address.tool && address.tool !== 'select') parts.push(`tool=${encodeURIComponent(address.tool)}`);
   return `#${parts.join('&')}`;
 }
+
+let own = globalThis.location?.hash ?? '';
+
+/** Replaces the address of the page, unless somebody else has set another one, which is about to be read. */
+export function replaceAddress(hash: string): void {
+  if (location.hash !== own) return;
+  history.replaceState(null, '', hash);
+  own = location.hash;
+}
