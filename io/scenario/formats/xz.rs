@@ -1,4 +1,4 @@
-//! Dictionaries that a file of xz asks for, found without unpacking it (The .xz File Format 1.2.1).
+//! Dictionary of a file of xz, from its headers, without unpacking it (The .xz File Format 1.2.1).
 
 use super::limits::XZ_DICTIONARY_BYTES_MAX;
 

@@ -8,7 +8,7 @@ use groundwave_io_agent::request::TrustSecret;
 
 use super::Agent;
 
-/// What the files of the configuration have.
+/// Content of the files of a configuration.
 #[derive(Debug)]
 pub struct Files {
     /// The node's key.
