@@ -48,8 +48,7 @@ test('without land cover nothing stands on the profile', async ({ page, request 
   await expect(page.locator('.profile .kind')).toHaveCount(0);
 });
 
-// Known fault: a changed radio keeps the antenna of the node, though the device has one of its own.
-test.fixme('a device is chosen by its name and brings its antenna, undone with it', async ({ page, request }) => {
+test('a device is chosen by its name and brings its antenna, undone with it', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
   const before = (await nodesOf(request, id))[0]!.radio;

@@ -197,7 +197,7 @@ impl NodePatch {
     /// 400 for an invalid name or an unknown preset.
     pub fn command(self, node: NodeId, before: &Station) -> Result<UpdateNode, Problem> {
         self.name.as_deref().map_or(Ok(()), name::check)?;
-        let names_antenna = self.radio.as_ref().is_some_and(|radio| radio.antenna.is_some());
+        let has_antenna = self.radio.as_ref().is_some_and(RadioConfig::has_antenna);
         let resolved = self.radio.map(|radio| radio.resolve(before)).transpose()?;
         let (radio, antenna) = resolved.unzip();
         Ok(UpdateNode {
@@ -207,7 +207,7 @@ impl NodePatch {
             position: None,
             height_agl_m: self.height_agl_m,
             radio,
-            antenna: antenna.filter(|_| names_antenna),
+            antenna: antenna.filter(|_| has_antenna),
             pointing: self.pointing,
             clear_pointing: self.clear_pointing,
             surroundings: self.surroundings,

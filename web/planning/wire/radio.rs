@@ -68,6 +68,17 @@ pub fn default_station() -> Station {
 }
 
 impl RadioConfig {
+    /// Antenna that the device of the preset brings.
+    fn device_antenna(&self) -> Option<&'static presets::AntennaPreset> {
+        self.preset.as_deref().and_then(presets::antenna_of_device)
+    }
+
+    /// `true` if the request gives an antenna, by its fields or by its device.
+    #[must_use]
+    pub fn has_antenna(&self) -> bool {
+        self.antenna.is_some() || self.device_antenna().is_some()
+    }
+
     /// Radio and antenna of the request, based on `before`.
     ///
     /// # Errors
@@ -82,9 +93,7 @@ impl RadioConfig {
             }
         };
         let radio = self.over(Some(base)).expect("the base has all fields");
-        // A device brings its antenna.
-        let device = self.preset.as_deref().and_then(presets::antenna_of_device);
-        let before = device.map_or(&before.antenna, |preset| &preset.antenna);
+        let before = self.device_antenna().map_or(&before.antenna, |preset| &preset.antenna);
         let antenna = match &self.antenna {
             None => before.clone(),
             Some(config) => config.resolve(before)?,

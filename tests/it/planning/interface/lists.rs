@@ -113,3 +113,21 @@ fn templates_and_presets() {
     ];
     prove(&bench, cases);
 }
+
+#[test]
+fn device_brings_its_antenna_to_a_node_that_has_one() {
+    let bench = Bench::flat();
+    let within = deployment(&bench);
+    let new = json!({ "name": "t", "lat": 1.0, "lon": 2.0, "radio": { "preset": "lora_868_eu" } });
+    let node = bench.make(&format!("/api/v1/deployments/{within}/nodes"), &new);
+    let gain_dbi = |radio: Value| {
+        let path = format!("/api/v1/nodes/{node}");
+        let answer = bench.call("PATCH", &path, &json!({ "radio": radio }));
+        answer.json()["radio"]["antenna"]["gain_dbi"].as_f64().unwrap()
+    };
+    assert_eq!(gain_dbi(json!({ "preset": "litebeam_5ac" })), 23.0);
+    // A radio with a socket leaves the antenna in place, one that is named counts more than the device's.
+    assert_eq!(gain_dbi(json!({ "preset": "heltec_v3_eu" })), 23.0);
+    let other = json!({ "preset": "litebeam_5ac", "antenna": { "preset": "omni_5" } });
+    assert_eq!(gain_dbi(other), 5.0);
+}
