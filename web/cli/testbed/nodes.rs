@@ -7,11 +7,12 @@ use clap::Args;
 use groundwave_files::wall::monotonic_ns;
 use groundwave_http::Failure;
 use groundwave_testbed::State;
-use groundwave_web_testbed::wire::{NewNode, NewRadio, Testbed};
+use groundwave_web_testbed::wire::{NewNode, Testbed};
 
 use super::Selection;
 use super::client::{request, show};
 use super::show::show_change;
+use super::steer::StationOptions;
 use crate::cli::output::Output;
 
 /// Time limit for a change to reach the kernel, ns: programs in a node have two seconds to end.
@@ -35,18 +36,8 @@ pub struct Add {
     /// Node whose radio and antenna it gets [default: that of the lowest number]
     #[arg(long, value_name = "NODE")]
     like: Option<String>,
-    /// Transmitter power, dBm
-    #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
-    tx_power_dbm: Option<f64>,
-    /// Centre frequency, MHz
-    #[arg(long, value_name = "MHZ")]
-    frequency_mhz: Option<f64>,
-    /// Bandwidth, Hz
-    #[arg(long, value_name = "HZ")]
-    bandwidth_hz: Option<f64>,
-    /// Antenna height above ground, m
-    #[arg(long, value_name = "M")]
-    height_agl_m: Option<f64>,
+    #[command(flatten)]
+    station: StationOptions,
     #[command(flatten)]
     selection: Selection,
 }
@@ -62,19 +53,13 @@ is in force when the command ends. A log of the testbed has the node as well.";
 impl Add {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let state = self.selection.state()?;
-        let station = NewRadio {
-            tx_power_dbm: self.tx_power_dbm,
-            frequency_mhz: self.frequency_mhz,
-            bandwidth_hz: self.bandwidth_hz,
-            height_agl_m: self.height_agl_m,
-        };
         let name = self.node.clone();
         let new = NewNode {
             name: self.node,
             lat_deg: self.lat,
             lon_deg: self.lon,
             like: self.like,
-            station,
+            station: self.station.into(),
         };
         request(&state, Method::POST, "/v1/nodes", Some(&new))?;
         let testbed = until(&state, |testbed| {

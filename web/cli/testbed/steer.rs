@@ -79,14 +79,9 @@ impl Repair {
     }
 }
 
-/// Change radio or antenna height of a node
+/// Fields of a node's station; those left out stay.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  groundwave testbed radio north --tx-power-dbm 10\n  groundwave testbed radio west --height-agl-m 30"
-)]
-pub struct Radio {
-    /// Short name of the node
-    node: String,
+pub(super) struct StationOptions {
     /// Transmitter power, dBm
     #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
     tx_power_dbm: Option<f64>,
@@ -99,18 +94,36 @@ pub struct Radio {
     /// Antenna height above ground, m
     #[arg(long, value_name = "M")]
     height_agl_m: Option<f64>,
+}
+
+impl From<StationOptions> for NewRadio {
+    fn from(options: StationOptions) -> Self {
+        Self {
+            tx_power_dbm: options.tx_power_dbm,
+            frequency_mhz: options.frequency_mhz,
+            bandwidth_hz: options.bandwidth_hz,
+            height_agl_m: options.height_agl_m,
+        }
+    }
+}
+
+/// Change radio or antenna height of a node
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  groundwave testbed radio north --tx-power-dbm 10\n  groundwave testbed radio west --height-agl-m 30"
+)]
+pub struct Radio {
+    /// Short name of the node
+    node: String,
+    #[command(flatten)]
+    station: StationOptions,
     #[command(flatten)]
     selection: Selection,
 }
 
 impl Radio {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let body = NewRadio {
-            tx_power_dbm: self.tx_power_dbm,
-            frequency_mhz: self.frequency_mhz,
-            bandwidth_hz: self.bandwidth_hz,
-            height_agl_m: self.height_agl_m,
-        };
+        let body = NewRadio::from(self.station);
         if body == NewRadio::default() {
             let message = "nothing to change, allowed --tx-power-dbm, --frequency-mhz, --bandwidth-hz, \
                            --height-agl-m";
