@@ -204,11 +204,14 @@ fn every_command_of_the_page_gives_its_documented_result() {
         "Predicted and measured",
         "When the controller dies",
         "Down",
+        "Play a recording",
     ];
     assert!(went_on >= 4, "{went_on}");
     titles.dedup();
     assert_eq!(titles, chapters, "every chapter of the walk has commands");
     let picture = fs::read_to_string(desk.folder.path().join("ridge.svg")).unwrap();
     assert!(picture.starts_with("<svg"), "a picture");
+    let routes = fs::read_to_string(desk.folder.path().join("routes.csv")).unwrap();
+    assert!(routes.starts_with("time_s,node,destination,predicted,installed,is_same"), "{routes}");
     assert_eq!(crate::wire::tool("ip", "netns list"), "", "nothing is left");
 }
