@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::wire::mesh_coverage::MeshCoverageSetup;
 
-/// Most deployments with a live coverage: each takes up to 200 MB.
+/// Most deployments with a live coverage: each takes up to 200 MB, twice that with interference.
 const LIVE_MAX: usize = 4;
 
 /// Live coverage of a deployment.

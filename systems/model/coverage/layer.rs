@@ -92,6 +92,17 @@ pub struct Layer {
     /// Received power at which the link margin is 0 dB, hundredths of dBm.
     pub sensitivity_cdbm: i32,
     cells: Vec<LayerCell>,
+    /// Of each cell, where [`Detail::Deciles`] was asked for.
+    deciles_cdbm: Vec<[i16; 2]>,
+}
+
+/// Figures of each cell in a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Received power and the probability that the link works.
+    Power,
+    /// The received power exceeded in 10 and in 90 % of links alike as well.
+    Deciles,
 }
 
 /// A cell of a layer.
@@ -121,12 +132,22 @@ impl Layer {
     /// A cell; `None` beyond the window.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Option<LayerCell> {
-        if !self.window.contains(row, column) {
-            return None;
-        }
-        let [down, right] = [row - self.window.row, column - self.window.column];
-        let place = down as usize * self.window.columns as usize + right as usize;
-        self.cells.get(place).copied()
+        self.cells.get(self.place(row, column)?).copied()
+    }
+
+    /// Received power exceeded in 10 and in 90 % of links like that of a cell, hundredths of dBm; `None` beyond
+    /// the window and in a layer of [`Detail::Power`].
+    #[must_use]
+    pub fn deciles_cdbm(&self, row: u32, column: u32) -> Option<[i16; 2]> {
+        self.deciles_cdbm.get(self.place(row, column)?).copied()
+    }
+
+    /// Place of a cell in the window, row by row; `None` beyond it.
+    fn place(&self, row: u32, column: u32) -> Option<usize> {
+        let [down, right] =
+            [row.checked_sub(self.window.row)?, column.checked_sub(self.window.column)?];
+        let is_within = down < self.window.rows && right < self.window.columns;
+        is_within.then_some(down as usize * self.window.columns as usize + right as usize)
     }
 }
 
@@ -134,29 +155,45 @@ impl Layer {
 struct Part {
     window: Window,
     cells: Vec<LayerCell>,
+    deciles_cdbm: Vec<[i16; 2]>,
 }
 
 /// Evaluates the cells of `grid` within the radius of a site on the compute pool.
 /// The layer depends on the arguments alone; it has no cell without a valid setup.
 #[must_use]
-pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrain) -> Layer {
+pub fn evaluate_layer(
+    setup: &CoverageRequest,
+    grid: &Grid,
+    terrain: &dyn Terrain,
+    detail: Detail,
+) -> Layer {
     let (Ok(site), Ok(sensitivity_dbm)) = (setup.prepare(terrain), setup.sensitivity_dbm()) else {
         return Layer::default();
     };
     let window = Window::around(grid, setup.position, setup.radius_m);
     let evaluation = Evaluation { site: &site, terrain, grid };
     let mut parts = parts(window);
-    parallel::for_each(&mut parts, 1, |part| part.cells = cells(&evaluation, part.window));
-    let mut cells = vec![LayerCell::VOID; window.len() as usize];
+    parallel::for_each(&mut parts, 1, |part| part.evaluate(&evaluation, detail));
+    let cells = joined(window, &parts, LayerCell::VOID, |part| &part.cells);
+    let deciles_cdbm = match detail {
+        Detail::Power => Vec::new(),
+        Detail::Deciles => joined(window, &parts, [NO_POWER; 2], |part| &part.deciles_cdbm),
+    };
+    Layer { window, sensitivity_cdbm: sensitivity_cdbm(sensitivity_dbm), cells, deciles_cdbm }
+}
+
+/// One figure of each cell of a window, row by row, from its parts.
+fn joined<T: Copy>(window: Window, parts: &[Part], void: T, own: impl Fn(&Part) -> &[T]) -> Vec<T> {
+    let mut all = vec![void; window.len() as usize];
     for part in parts {
-        let own = part.window;
-        for (row, row_cells) in (own.row..).zip(part.cells.chunks(own.columns as usize)) {
-            let [down, right] = [row - window.row, own.column - window.column];
+        let Window { row, column, columns, .. } = part.window;
+        for (row, row_cells) in (row..).zip(own(part).chunks(columns as usize)) {
+            let [down, right] = [row - window.row, column - window.column];
             let start = down as usize * window.columns as usize + right as usize;
-            cells[start..start + row_cells.len()].copy_from_slice(row_cells);
+            all[start..start + row_cells.len()].copy_from_slice(row_cells);
         }
     }
-    Layer { window, sensitivity_cdbm: sensitivity_cdbm(sensitivity_dbm), cells }
+    all
 }
 
 /// Sensitivity in hundredths of dBm. A receiver that cannot decode the transmitter has no margin at any power.
@@ -177,18 +214,27 @@ fn parts(window: Window) -> Vec<Part> {
             columns: BLOCK_SIDE.min(window.column + window.columns - column),
         },
         cells: Vec::new(),
+        deciles_cdbm: Vec::new(),
     };
     let rows = firsts(window.row, window.rows);
     rows.flat_map(|row| firsts(window.column, window.columns).map(move |column| part(row, column)))
         .collect()
 }
 
-fn cells(evaluation: &Evaluation<'_>, window: Window) -> Vec<LayerCell> {
-    let shape = [window.rows as usize, window.columns as usize];
-    let mut cells = Array2::from_elem(shape, Cell::default());
-    let first = [window.row, window.column];
-    evaluate(evaluation, first, cells.view_mut(), &mut Scratch::default());
-    cells.iter().map(LayerCell::of).collect()
+impl Part {
+    fn evaluate(&mut self, evaluation: &Evaluation<'_>, detail: Detail) {
+        let Window { row, column, rows, columns } = self.window;
+        let mut cells = Array2::from_elem([rows as usize, columns as usize], Cell::default());
+        evaluate(evaluation, [row, column], cells.view_mut(), &mut Scratch::default());
+        self.cells = cells.iter().map(LayerCell::of).collect();
+        if detail == Detail::Deciles {
+            let deciles = |cell: &Cell| {
+                let [high_dbm, _, low_dbm] = cell.rx_power_quantiles_dbm;
+                [high_dbm, low_dbm].map(|dbm| hundredths(f64::from(dbm)))
+            };
+            self.deciles_cdbm = cells.iter().map(deciles).collect();
+        }
+    }
 }
 
 /// Received power of a cell in a layer, hundredths of dBm.

@@ -20,7 +20,7 @@ pub use evaluate::{
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use known::{KNOWN_ERROR_DB, KnownCounts, KnownFlags, KnownLoss};
 pub use layer::{
-    Layer, LayerCell, NO_DATA, NO_POWER, ServingPower, Window, evaluate_layer, hundredths,
+    Detail, Layer, LayerCell, NO_DATA, NO_POWER, ServingPower, Window, evaluate_layer, hundredths,
 };
 pub use site::{CoverageRequest, CoverageSite, Sampling};
 pub use terms::{Cubic, NoTerms, RowTerms, SiteTerms, TERMS_RADIUS_MAX_M};

@@ -1,6 +1,6 @@
 //! Sites to build next: those that cover most of what is not covered yet.
 
-use super::layer::{Layer, ServingPower, evaluate_layer};
+use super::layer::{Detail, Layer, ServingPower, evaluate_layer};
 use super::{CoverageRequest, Grid};
 use crate::radio::BadValue;
 use crate::sweep::{Choice, cell_area_m2, choose};
@@ -57,7 +57,7 @@ impl ServedCells for Exact {
     ) -> Result<Vec<Vec<u32>>, String> {
         let cells = |request: &CoverageRequest| -> Result<Vec<u32>, BadValue> {
             let power = ServingPower::of(request, margin_db)?;
-            let layer = evaluate_layer(request, grid, terrain);
+            let layer = evaluate_layer(request, grid, terrain, Detail::Power);
             let reached = cells(&layer, grid).filter(|(_, cdbm)| power.is_reached(*cdbm));
             Ok(reached.map(|(cell, _)| cell as u32).collect())
         };

@@ -17,9 +17,9 @@ pub mod job;
 pub mod live;
 
 pub use groundwave_model::coverage::{
-    BadGrid, Block, CELLS_MAX, Cell, CoverageRequest, CoverageSite, Evaluation, Flags, Grid, Layer,
-    LayerCell, NO_DATA, NO_POWER, SIDE_MAX, Sampling, Scratch, Window, coverage, evaluate,
-    evaluate_grid, evaluate_layer, evaluate_run, hundredths, placement,
+    BadGrid, Block, CELLS_MAX, Cell, CoverageRequest, CoverageSite, Detail, Evaluation, Flags,
+    Grid, Layer, LayerCell, NO_DATA, NO_POWER, SIDE_MAX, Sampling, Scratch, Window, coverage,
+    evaluate, evaluate_grid, evaluate_layer, evaluate_run, hundredths, placement,
 };
 pub use job::{CoverageJob, Progress, SITES_MAX, Server};
 

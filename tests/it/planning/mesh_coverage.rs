@@ -15,6 +15,8 @@ const NO_POWER: i16 = i16::MIN + 1;
 struct Picture {
     columns: usize,
     cells: Vec<(i16, u8)>,
+    /// SINR by cell, hundredths of dB; none where interference does not count.
+    ratios: Vec<i16>,
     /// The last state.
     state: Value,
     /// Id of the last event with one.
@@ -27,6 +29,7 @@ impl Picture {
         Self {
             columns: side("columns"),
             cells: vec![(NO_POWER, 0); side("rows") * side("columns")],
+            ratios: vec![NO_POWER; side("rows") * side("columns")],
             state: state.clone(),
             id: String::new(),
         }
@@ -57,11 +60,23 @@ impl Picture {
         let of = |name: &str| tile[name].as_u64().unwrap() as usize;
         let bytes = |name: &str| STANDARD.decode(tile[name].as_str().unwrap()).unwrap();
         let (powers, servers) = (bytes("received_power_cdbm"), bytes("server"));
-        let powers = powers.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair));
-        for (place, cell) in powers.zip(servers).enumerate() {
+        let numbers = |bytes: Vec<u8>| -> Vec<i16> {
+            bytes.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair)).collect()
+        };
+        let index = |place: usize| {
             let [row, column] =
                 [of("row") + place / of("columns"), of("column") + place % of("columns")];
-            self.cells[row * self.columns + column] = cell;
+            row * self.columns + column
+        };
+        for (place, cell) in numbers(powers).into_iter().zip(servers).enumerate() {
+            self.cells[index(place)] = cell;
+        }
+        let has_ratios = !self.state["interference"].is_null();
+        assert_eq!(tile.get("sinr_cdb").is_some(), has_ratios, "{tile}");
+        if has_ratios {
+            for (place, ratio) in numbers(bytes("sinr_cdb")).into_iter().enumerate() {
+                self.ratios[index(place)] = ratio;
+            }
         }
     }
 }
@@ -163,6 +178,8 @@ fn failed_nodes_serve_nobody_and_bad_areas_are_refused() {
     let state = bench.call("GET", &live, &Value::Null).json();
     assert_eq!((&state["revision"], &state["nodes"]), (&json!(0), &json!([])));
     for (key, value) in [
+        ("interference", json!({ "duty_percent": 101.0 })),
+        ("interference", json!({ "shadowing_correlation": 0.95 })),
         ("cell_arcsec", json!(0.5)),
         ("rx_height_agl_m", json!(-1.0)),
         ("bounds", json!({ "south": 57.7, "west": 11.2, "north": 57.4, "east": 11.8 })),
@@ -175,4 +192,53 @@ fn failed_nodes_serve_nobody_and_bad_areas_are_refused() {
     }
     let none = bench.call("PUT", &format!("/api/v1/deployments/{node}/mesh-coverage"), &setup());
     assert_eq!(none.status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn nodes_in_one_channel_disturb_each_other_and_others_do_not() {
+    let bench = Bench::flat();
+    let cover = |second_mhz: f64, interference: Value| {
+        let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+        let path = format!("/api/v1/deployments/{within}");
+        for (name, lon, frequency_mhz) in [("a", 11.47, 2437.0), ("b", 11.53, second_mhz)] {
+            let radio = json!({ "tx_power_dbm": 20.0, "frequency_mhz": frequency_mhz });
+            let body = json!({ "name": name, "lat": 57.55, "lon": lon, "radio": radio });
+            bench.make(&format!("{path}/nodes"), &body);
+        }
+        let live = format!("{path}/mesh-coverage");
+        let mut request = setup();
+        request["interference"] = interference;
+        let state = bench.call("PUT", &live, &request).json();
+        let mut listener = Listener::open(&bench, &format!("{live}/tiles"), None);
+        let mut picture = Picture::new(&state);
+        picture.receive(&mut listener, 1);
+        while picture.state["nodes"].as_array().unwrap().len() < 2 {
+            picture.receive(&mut listener, 1);
+        }
+        picture
+    };
+    let busy = json!({ "duty_percent": 50.0 });
+    let quiet = cover(2437.0, Value::Null);
+    let [shared, apart] = [2437.0, 2487.0].map(|second_mhz| cover(second_mhz, busy.clone()));
+    assert_eq!(shared.state["interference"]["shadowing_correlation"], 0.5);
+    let powers = |picture: &Picture| picture.cells.iter().map(|cell| cell.0).collect::<Vec<_>>();
+    assert!(powers(&shared) == powers(&quiet), "one channel: the strongest stays the server");
+    assert!(quiet.ratios.iter().all(|ratio| *ratio == NO_POWER));
+    let node = &shared.state["nodes"][0];
+    let need = |name: &str| node[name].as_f64().unwrap();
+    let noise_dbm = need("sensitivity_dbm") - need("required_sinr_db");
+    let mut lower = 0;
+    for ((power, _), (shared, apart)) in
+        shared.cells.iter().zip(shared.ratios.iter().zip(&apart.ratios))
+    {
+        assert_eq!(*power > NO_POWER, *shared > NO_POWER);
+        // The path loss of the other channel is 0.2 dB larger.
+        assert!(*shared <= apart + 50, "{shared} {apart}");
+        if *power > NO_POWER {
+            let snr_db = f64::from(*power) / 100.0 - noise_dbm;
+            assert!((f64::from(*apart) / 100.0 - snr_db).abs() < 0.5, "{apart} {snr_db}");
+            lower += usize::from(f64::from(*shared) / 100.0 < snr_db - 1.0);
+        }
+    }
+    assert!(lower > 10, "{lower}");
 }

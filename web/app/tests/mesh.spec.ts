@@ -51,6 +51,43 @@ test('the coverage of the mesh follows a node that moves, fails and comes back',
   expect((await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).status()).toBe(404);
 });
 
+test('nodes in one channel disturb each other where that is switched on', async ({ page, request }) => {
+  const { id } = await plan(request, ['Ramberget', 'Långedrag'], 'Göteborg', 'wifi_2g4_mesh');
+  await open(page, `/#d=${id}&tab=coverage`);
+  const mesh = page.getByRole('region', { name: 'Coverage of the mesh' });
+  const share = async () => Number(/([\d.]+) %/.exec((await page.locator('#mesh-state').textContent())!)![1]);
+  await page.getByRole('button', { name: 'Cover the whole mesh' }).click();
+  await settled(page, 0);
+  await expect(page.getByLabel('Colour by').locator('option')).toHaveCount(4);
+  const quiet = await share();
+  await page.getByRole('button', { name: 'End', exact: true }).click();
+  await mesh.getByLabel('Nodes in one channel disturb each other').check();
+  await mesh.getByLabel('Each transmits, % of the time').fill('100');
+  await page.getByRole('button', { name: 'Cover the whole mesh' }).click();
+  await settled(page, 0);
+  await expect(mesh).toContainText('each node transmits 100 % of the time');
+  expect(await share()).toBeLessThan(quiet);
+  await page.getByLabel('Colour by').selectOption('sinr');
+  await expect(page.locator('#legend')).toContainText('SINR');
+  await expect(page.locator('#legend')).toContainText('dB');
+  // Between the two there is power, but no SINR that is worth a colour.
+  const colours = () =>
+    page.evaluate(() => {
+      const { drawn, threshold } = window.groundwave.app.coverages;
+      return drawn!.power.filter((value) => value / 100 >= threshold).length;
+    });
+  const bySinr = await colours();
+  await page.getByLabel('Colour by').selectOption('power');
+  expect(bySinr).toBeLessThan(await colours());
+  await page.getByLabel('Colour by').selectOption('sinr');
+  const at = await pixel(page, PLACES.Ramberget);
+  await page.mouse.move(at.x + 12, at.y + 12);
+  await expect(page.locator('#sinr')).toContainText('dB');
+  if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/sinr.png` });
+  await page.getByRole('button', { name: 'End', exact: true }).click();
+  await expect(page.getByLabel('Colour by')).toHaveCount(0);
+});
+
 test('sites to build next are found in view, drawn and added', async ({ page, request }) => {
   const { id } = await plan(request, ['Ramberget'], 'Göteborg', 'wifi_2g4_mesh');
   await open(page, `/#m=15/57.705/11.93&d=${id}&tab=tools`);

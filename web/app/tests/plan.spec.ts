@@ -183,7 +183,7 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   const look = await page.evaluate(() => window.groundwave.map.coverage.style!);
   expect(look.opacity).toBeCloseTo(0.5, 2);
   await page.locator('.strip').getByRole('slider', { name: 'Threshold' }).fill('10');
-  expect(await page.evaluate(() => window.groundwave.map.coverage.style!.threshold_dbm)).toBeCloseTo(look.threshold_dbm + 10, 5);
+  expect(await page.evaluate(() => window.groundwave.map.coverage.style!.threshold)).toBeCloseTo(look.threshold + 10, 5);
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('probability');
   await expect(page.locator('#legend')).toContainText('Link works with');
   await page.locator('.strip').getByRole('slider', { name: 'Threshold' }).fill('50');

@@ -59,7 +59,7 @@ function colours(webkit: WebKit, colouring: 'power' | 'probability' | 'verdict')
     window.groundwave.map.setCoverage(grid, look);
     const { rows, columns, bounds } = grid!.shape;
     const value = (power: number, percent: number) => {
-      if (by === 'power') return { at: (power / 100 - look.low_dbm) / (look.high_dbm - look.low_dbm), shown: power / 100 >= look.threshold_dbm };
+      if (by === 'power') return { at: (power / 100 - look.low) / (look.high - look.low), shown: power / 100 >= look.threshold };
       if (by === 'probability') return { at: percent / 100, shown: percent >= look.threshold_percent };
       const step = [10, 50, 90, 99].filter((least) => percent >= least).length;
       return { at: step / 255, shown: step > 0 };

@@ -17,6 +17,17 @@ pub struct EncodedCell {
     pub link_percent: u8,
     /// Place of the server.
     pub server: u8,
+    /// Received power over noise and interference, hundredths of dB.
+    pub sinr_cdb: i16,
+}
+
+/// Figures of each cell beside power and probability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Layers {
+    /// Its server.
+    pub servers: bool,
+    /// SINR.
+    pub sinr: bool,
 }
 
 /// Cells of a rectangle, row by row.
@@ -25,13 +36,15 @@ pub fn encode(
     [row, column]: [u32; 2],
     [rows, columns]: [u32; 2],
     cells: impl Iterator<Item = EncodedCell>,
-    has_servers: bool,
+    layers: Layers,
 ) -> CellTile {
-    let (mut powers, mut percents, mut servers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut powers, mut percents) = (Vec::new(), Vec::new());
+    let (mut servers, mut ratios) = (Vec::new(), Vec::new());
     for cell in cells {
         powers.extend(cell.power_cdbm.to_le_bytes());
         percents.push(cell.link_percent);
         servers.push(cell.server);
+        ratios.extend(cell.sinr_cdb.to_le_bytes());
     }
     CellTile {
         row,
@@ -40,7 +53,8 @@ pub fn encode(
         columns,
         received_power_cdbm: STANDARD.encode(powers),
         link_probability_percent: STANDARD.encode(percents),
-        server: has_servers.then(|| STANDARD.encode(servers)),
+        server: layers.servers.then(|| STANDARD.encode(servers)),
+        sinr_cdb: layers.sinr.then(|| STANDARD.encode(ratios)),
     }
 }
 
@@ -55,8 +69,10 @@ mod tests {
             power_cdbm,
             link_percent,
             server,
+            sinr_cdb: power_cdbm,
         });
-        let tile = encode([64, 0], [1, 3], cells.into_iter(), true);
+        let layers = Layers { servers: true, sinr: true };
+        let tile = encode([64, 0], [1, 3], cells.into_iter(), layers);
         assert_eq!((tile.row, tile.columns), (64, 3));
         let bytes = STANDARD.decode(tile.received_power_cdbm).unwrap();
         let pairs = bytes.as_chunks::<2>().0.iter();
@@ -64,7 +80,8 @@ mod tests {
         assert!(codes.eq(cells.map(|cell| cell.power_cdbm)));
         assert_eq!(STANDARD.decode(tile.link_probability_percent).unwrap(), [40, 100, 0]);
         assert_eq!(STANDARD.decode(tile.server.unwrap()).unwrap(), [3, 0, 255]);
-        let alone = encode([0, 0], [1, 3], cells.into_iter(), false);
-        assert_eq!(alone.server, None);
+        assert_eq!(STANDARD.decode(tile.sinr_cdb.unwrap()).unwrap(), bytes);
+        let alone = encode([0, 0], [1, 3], cells.into_iter(), Layers::default());
+        assert_eq!((alone.server, alone.sinr_cdb), (None, None));
     }
 }

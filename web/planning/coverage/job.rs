@@ -8,7 +8,7 @@ use groundwave_model::radio::{
 };
 use groundwave_model::terrain::geodesic::curvature_radii_m;
 use groundwave_simulation::coverage::{
-    Cell, CoverageRequest, Flags, Grid, NO_DATA, Sampling, Server, hundredths,
+    Cell, CoverageRequest, Flags, Grid, NO_DATA, NO_POWER, Sampling, Server, hundredths,
 };
 use groundwave_simulation::deployment::PlannedNode;
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ use super::super::wire::coverage::{
 use super::super::wire::link::SAMPLES_MIN;
 use super::super::wire::radio::RadioConfig;
 use super::super::wire::terrain::SAMPLES_MAX;
-use super::encode::{EncodedCell, TILE_SIDE, encode};
+use super::encode::{EncodedCell, Layers, TILE_SIDE, encode};
 
 /// Inputs of a job.
 #[derive(Debug, Clone)]
@@ -196,7 +196,8 @@ impl StoredCell {
     fn encoded(&self) -> EncodedCell {
         let (power_dbm, server) = self.power();
         let power_cdbm = power_dbm.map_or(NO_DATA, hundredths);
-        EncodedCell { power_cdbm, link_percent: self.link_percent, server }
+        let link_percent = self.link_percent;
+        EncodedCell { power_cdbm, link_percent, server, sinr_cdb: NO_POWER }
     }
 }
 
@@ -403,8 +404,8 @@ impl Job {
         let start = |row: u32| row as usize * grid.columns() as usize + column as usize;
         let known = |row| cells[start(row)..start(row) + columns as usize].iter();
         let found = (row..row + rows).flat_map(known).map(StoredCell::encoded);
-        let has_servers = self.asked.sources.len() > 1;
-        encode([row, column], [rows, columns], found, has_servers)
+        let layers = Layers { servers: self.asked.sources.len() > 1, sinr: false };
+        encode([row, column], [rows, columns], found, layers)
     }
 
     /// Figures over the cells evaluated so far.

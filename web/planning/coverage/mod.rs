@@ -7,7 +7,7 @@ mod job;
 mod registry;
 mod tiles;
 
-pub use encode::{EncodedCell, encode};
+pub use encode::{EncodedCell, Layers, encode};
 pub use events::events;
 pub use export::export;
 pub use job::{Job, JobRequest, ReceiverPlace, receiver};

@@ -10,7 +10,7 @@ use groundwave_simulation::coverage::live::{LiveCoverage, SQUARE};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::super::coverage::{EncodedCell, encode};
+use super::super::coverage::{EncodedCell, Layers, encode};
 use super::super::live_coverages::Live;
 use super::super::wire::coverage::CellTile;
 use super::super::wire::mesh_coverage::MeshCoverageState;
@@ -73,11 +73,12 @@ impl Watcher {
     /// misses none.
     async fn show_squares(&mut self, outbox: &mut Outbox) {
         let coverage = self.live.coverage().await;
+        let has_interference = self.live.setup.interference.is_some();
         for _ in 0..SQUARES_MAX {
             let Some((revision, square)) = self.due.pop_front() else {
                 return;
             };
-            let mut tile = event("tile", &tile(&coverage, square));
+            let mut tile = event("tile", &tile(&coverage, square, has_interference));
             if self.due.front().is_none_or(|(next, _)| *next != revision) {
                 tile = tile.id(format!("{}-{revision}", self.live.epoch.simple()));
                 self.revision = revision;
@@ -87,7 +88,7 @@ impl Watcher {
     }
 }
 
-fn tile(coverage: &LiveCoverage, square: u32) -> CellTile {
+fn tile(coverage: &LiveCoverage, square: u32, has_interference: bool) -> CellTile {
     let grid = coverage.grid();
     let across = grid.columns().div_ceil(SQUARE);
     let [row, column] = [square / across, square % across].map(|place| place * SQUARE);
@@ -99,7 +100,9 @@ fn tile(coverage: &LiveCoverage, square: u32) -> CellTile {
             power_cdbm: cell.power_cdbm,
             link_percent: cell.link_percent,
             server: cell.slot,
+            sinr_cdb: cell.sinr_cdb,
         }
     });
-    encode([row, column], [rows, columns], cells, true)
+    let layers = Layers { servers: true, sinr: has_interference };
+    encode([row, column], [rows, columns], cells, layers)
 }

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use groundwave_http::event_stream::{EventStream, LastEventId};
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 use groundwave_simulation::coverage::Grid;
-use groundwave_simulation::coverage::live::LiveCoverage;
+use groundwave_simulation::coverage::live::{Interference, LiveCoverage, TransmitterView};
 use groundwave_simulation::deployment::DeploymentId;
 use uuid::Uuid;
 
@@ -18,13 +18,16 @@ use super::Planner;
 use super::coverage::{ReceiverPlace, receiver};
 use super::live_coverages::Live;
 use super::wire::coverage::Bounds;
-use super::wire::mesh_coverage::{MeshCoverageSetup, MeshCoverageState, MeshTransmitter};
+use super::wire::mesh_coverage::{
+    MeshCoverageSetup, MeshCoverageState, MeshInterference, MeshTransmitter,
+};
 use super::wire::place::point;
 use super::wire::radio::{RadioConfig, default_station};
 
 /// Begin or replace the live coverage of a deployment
 ///
-/// Each cell is the link from the node with the largest margin. It follows the deployment: after a node
+/// Each cell is the link from the node with the largest margin, over noise or with `interference` over noise and
+/// the other nodes that share its spectrum. It follows the deployment: after a node
 /// was moved, changed, added or deleted, only the cells it reaches are computed again; likewise if a
 /// request differs from the one before in nothing but the failed nodes. It is kept in
 /// memory, for up to four deployments: with a fifth, the one begun first ends.
@@ -53,7 +56,12 @@ pub async fn set_mesh_coverage(
     };
     let receiver = receiver(setup.receiver.clone(), place, &base)?;
     let grid = grid(&setup)?;
-    let coverage = LiveCoverage::new(grid, planner.terrain.current())?;
+    let mut coverage = LiveCoverage::new(grid, planner.terrain.current())?;
+    if let Some(MeshInterference { duty_percent, shadowing_correlation }) = setup.interference {
+        let duty_share = duty_percent / 100.0;
+        coverage =
+            coverage.with_interference(Interference { duty_share, shadowing_correlation })?;
+    }
     let stop = planner.stop.child_token();
     let live = Arc::new(Live::new(setup, receiver, coverage, stop));
     planner.live.set(deployment.id, Arc::clone(&live));
@@ -94,7 +102,7 @@ pub async fn delete_mesh_coverage(
 /// Server-Sent Events: `state` at the start and when nodes or progress change (as the state, with server
 /// numbers), `tile` for each square of 64 by 64 cells that has changed (row, column, rows, columns,
 /// received_power_cdbm,
-/// link_probability_percent, server), `failed` (detail) at the end. Cells of squares that never came have no
+/// link_probability_percent, server, sinr_cdb), `failed` (detail) at the end. Cells of squares that never came have no
 /// server. With `Last-Event-ID` only the squares that changed since then follow. A comment keeps the
 /// connection alive every 15 s.
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/mesh-coverage/tiles", tag = "coverage",
@@ -143,11 +151,12 @@ async fn state(live: &Live) -> MeshCoverageState {
     let (grid, progress) = (coverage.grid(), coverage.progress());
     let [height_deg, width_deg] = grid.cell_size_deg();
     let east = grid.west_deg() + width_deg * f64::from(grid.columns());
-    let node =
-        |(id, sensitivity_dbm): (groundwave_simulation::site::NodeId, f64)| MeshTransmitter {
-            node_id: id.uuid(),
-            sensitivity_dbm: Some(sensitivity_dbm).filter(|dbm| dbm.is_finite()),
-        };
+    let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+    let node = |own: TransmitterView| MeshTransmitter {
+        node_id: own.id.uuid(),
+        sensitivity_dbm: finite(own.sensitivity_dbm),
+        required_sinr_db: finite(own.required_sinr_db),
+    };
     let nodes = coverage.transmitters();
     MeshCoverageState {
         rows: grid.rows(),
@@ -163,6 +172,7 @@ async fn state(live: &Live) -> MeshCoverageState {
         rx_height_agl_m: live.receiver.height_agl_m,
         rx_surroundings: live.receiver.surroundings,
         rx_indoor: live.receiver.indoor,
+        interference: live.setup.interference,
         failed_node_ids: live.watch_failed().borrow().clone(),
         revision: progress.revision,
         pending_nodes: progress.stale,

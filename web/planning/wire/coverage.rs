@@ -242,6 +242,10 @@ pub struct CellTile {
     /// Place of the server among the transmitting nodes by cell: base64 of octets; null with one
     /// transmitting node.
     pub server: Option<String>,
+    /// Received power over noise and interference by cell, hundredths of dB, as `received_power_cdbm`; absent where
+    /// interference does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sinr_cdb: Option<String>,
 }
 
 /// Format of an exported coverage.

@@ -1,6 +1,7 @@
 //! Live coverage of the mesh of a deployment.
 
 use groundwave_model::radio::{Indoor, Surroundings};
+use groundwave_model::sweep::interference::SHADOWING_CORRELATION;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -31,9 +32,34 @@ pub struct MeshCoverageSetup {
     /// Receiving radio and antenna; absent or null: the radio of the first node with a half-wave dipole.
     #[serde(default)]
     pub receiver: Option<RadioConfig>,
+    /// Interference between the nodes; absent or null: none.
+    #[serde(default)]
+    pub interference: Option<MeshInterference>,
     /// Nodes taken as failed.
     #[serde(default)]
     pub failed_node_ids: Vec<Uuid>,
+}
+
+/// Interference between the nodes of a live coverage: powers of those that share spectrum add.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeshInterference {
+    /// Share of time that each node transmits, percent, [0, 100].
+    #[serde(default = "duty")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub duty_percent: f64,
+    /// Correlation of the shadowing of the links of a receiver, [0, 0.9]; 3GPP TR 36.942 has 0.5.
+    #[serde(default = "correlation")]
+    #[schemars(range(min = 0.0, max = 0.9))]
+    pub shadowing_correlation: f64,
+}
+
+fn duty() -> f64 {
+    100.0
+}
+
+fn correlation() -> f64 {
+    SHADOWING_CORRELATION
 }
 
 fn cell() -> f64 {
@@ -63,6 +89,8 @@ pub struct MeshCoverageState {
     pub rx_surroundings: Surroundings,
     /// Building around the receivers.
     pub rx_indoor: Indoor,
+    /// Interference between the nodes; null for none.
+    pub interference: Option<MeshInterference>,
     /// Nodes taken as failed.
     pub failed_node_ids: Vec<Uuid>,
     /// Number of the last change of a cell.
@@ -82,6 +110,9 @@ pub struct MeshCoverageState {
 pub struct MeshTransmitter {
     /// Node id.
     pub node_id: Uuid,
-    /// Received power at which the link margin is 0 dB, dBm; null where the receiver cannot decode it.
+    /// Received power at which the link margin is 0 dB without interference, dBm; null where the receiver cannot
+    /// decode it.
     pub sensitivity_dbm: Option<f64>,
+    /// SINR at which the link margin is 0 dB, dB; null where the receiver cannot decode it.
+    pub required_sinr_db: Option<f64>,
 }

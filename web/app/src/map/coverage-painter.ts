@@ -10,10 +10,11 @@ export interface CoverageStyle {
   colouring: Colouring;
   /** 256 colours, RGBA. */
   palette: Uint8Array;
-  low_dbm: number;
-  high_dbm: number;
-  /** Cells below are left out, dBm. */
-  threshold_dbm: number;
+  /** Ends of the palette, in the unit of the cells: dBm, or dB of an SINR. */
+  low: number;
+  high: number;
+  /** Cells below are left out, in the same unit. */
+  threshold: number;
   /** Cells whose link works with less are left out where probabilities or verdicts are shown, percent. */
   threshold_percent: number;
   /** [0, 1]. */
@@ -196,8 +197,8 @@ export class CoveragePainter implements Painter {
     gl.uniform1i(at('u_palette'), 2);
     gl.uniform1i(at('u_percent'), 3);
     gl.uniform2i(at('u_size'), grid.shape.columns, grid.shape.rows);
-    gl.uniform2f(at('u_range'), style.low_dbm, style.high_dbm);
-    gl.uniform1f(at('u_threshold'), style.threshold_dbm);
+    gl.uniform2f(at('u_range'), style.low, style.high);
+    gl.uniform1f(at('u_threshold'), style.threshold);
     gl.uniform1f(at('u_least_percent'), style.threshold_percent);
     gl.uniform1f(at('u_opacity'), style.opacity);
     gl.uniform1i(at('u_colouring'), ['power', 'verdict', 'server', 'probability'].indexOf(style.colouring));

@@ -12,6 +12,9 @@ export interface RateStep {
   data_rate_bps: number;
 }
 
+/** Meaning of the colours: those of the painter's, or the SINR of a mesh whose nodes disturb each other. */
+export type Shade = Colouring | 'sinr';
+
 export type Statistics = components['schemas']['CoverageStatistics'];
 
 export interface Job {
@@ -60,7 +63,7 @@ interface Started {
 
 export class Coverages {
   jobs = $state.raw<Job[]>([]);
-  colouring = $state<Colouring>('power');
+  colouring = $state<Shade>('power');
   palette = $state<PaletteName>('viridis');
   opacity = $state(0.74);
   /** Cells below this margin are left out, dB. */
@@ -79,33 +82,38 @@ export class Coverages {
     const found = this.shown.map((job) => job.sensitivity_dbm).filter((value) => value !== null);
     return found.length ? Math.min(...found) : null;
   });
-  /** Strongest power of the legend, dBm: most cells are below it, so that the palette is used up. */
-  high_dbm = $derived.by(() => {
-    const low = this.sensitivity_dbm ?? -90;
-    const powers = (this.grid?.power ?? new Int16Array()).filter((power) => power / 100 >= low).sort();
-    const most = powers[Math.floor(powers.length * LEGEND_SHARE)];
-    return most === undefined ? low + 40 : Math.max(low + 10, Math.ceil(most / 500) * 5);
+  /** True if cells are coloured by their SINR. */
+  bySinr = $derived(this.colouring === 'sinr' && this.mesh.grid?.sinr !== undefined);
+  /** The grid as it is drawn, whose values are powers or SINRs. */
+  drawn = $derived.by(() => (this.grid && this.bySinr ? { ...this.grid, power: this.grid.sinr as Int16Array } : this.grid));
+  /** Received power, dBm, or SINR, dB, at margin 0. */
+  needed = $derived(this.bySinr ? this.mesh.required_sinr_db : this.sensitivity_dbm);
+  /** Upper end of the legend: most cells are below it, so that the palette is used up. */
+  high = $derived.by(() => {
+    const values = (this.drawn?.power ?? new Int16Array()).filter((value) => value / 100 >= this.low).sort();
+    const most = values[Math.floor(values.length * LEGEND_SHARE)];
+    return most === undefined ? this.low + 40 : Math.max(this.low + 10, Math.ceil(most / 500) * 5);
   });
-  low_dbm = $derived(this.sensitivity_dbm ?? -90);
+  low = $derived(this.needed ?? (this.bySinr ? 0 : -90));
   /** Rates of the coverage that is shown; none of several with different radios, or of a mesh. */
   rates = $derived.by((): readonly RateStep[] => {
     const [first, ...others] = this.shown.map((job) => job.rates);
     return first && others.every((rates) => JSON.stringify(rates) === JSON.stringify(first)) ? first : [];
   });
-  /** Range of received power that the palette spans, dBm. */
-  range_dbm = $derived.by((): [number, number] => {
+  /** Range of received power or SINR that the palette spans. */
+  range = $derived.by((): [number, number] => {
     const last = this.rates.at(-1);
-    return this.unit === 'rate' && last ? [this.low_dbm, Math.max(last.from_dbm, this.low_dbm) + 1] : [this.low_dbm, this.high_dbm];
+    return this.unit === 'rate' && last ? [this.low, Math.max(last.from_dbm, this.low) + 1] : [this.low, this.high];
   });
-  /** Power from which a cell is drawn, hundredths of dBm. */
-  threshold_cdbm = $derived(this.sensitivity_dbm === null ? -99_900 : (this.sensitivity_dbm + this.threshold_db) * 100);
+  /** Received power or SINR from which a cell is drawn. */
+  threshold = $derived(this.needed === null ? -999 : this.needed + this.threshold_db);
   look = $derived.by(
     (): CoverageStyle => ({
-      colouring: this.colouring,
-      palette: this.colouring === 'power' && this.unit === 'rate' && this.rates.length ? stepped(this.palette, this.rates.map((step) => step.from_dbm), this.range_dbm) : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
-      low_dbm: this.range_dbm[0],
-      high_dbm: this.range_dbm[1],
-      threshold_dbm: this.threshold_cdbm / 100,
+      colouring: this.colouring === 'sinr' ? 'power' : this.colouring,
+      palette: this.colouring === 'power' && this.unit === 'rate' && this.rates.length ? stepped(this.palette, this.rates.map((step) => step.from_dbm), this.range) : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
+      low: this.range[0],
+      high: this.range[1],
+      threshold: this.threshold,
       threshold_percent: this.threshold_percent,
       opacity: this.opacity,
     }),

@@ -35,6 +35,8 @@ export interface Grid {
   percent: Uint8Array;
   /** Number of the server of each cell of a mesh; 255 for none. */
   servers?: Uint8Array;
+  /** Received power over noise and interference, hundredths of dB, of a mesh whose nodes disturb each other. */
+  sinr?: Int16Array;
 }
 
 /** A square of cells as the server sends it: little-endian numbers in base64. */
@@ -46,6 +48,7 @@ export interface CellTile {
   received_power_cdbm: string;
   link_probability_percent: string;
   server?: string;
+  sinr_cdb?: string;
 }
 
 /** Colours that tell servers apart. */
@@ -59,6 +62,7 @@ function octets(base64: string): Uint8Array {
 export function put(grid: Grid, tile: CellTile): void {
   const powers = new DataView(octets(tile.received_power_cdbm).buffer);
   const percents = octets(tile.link_probability_percent);
+  const ratios = grid.sinr && tile.sinr_cdb !== undefined ? new DataView(octets(tile.sinr_cdb).buffer) : null;
   const servers = grid.servers && tile.server !== undefined ? octets(tile.server) : null;
   for (let row = 0; row < tile.rows; row++) {
     const into = (tile.row + row) * grid.shape.columns + tile.column;
@@ -67,6 +71,7 @@ export function put(grid: Grid, tile: CellTile): void {
       const power = powers.getInt16(from * 2, true);
       grid.power[into + column] = power;
       grid.percent[into + column] = percents[from] as number;
+      if (ratios && grid.sinr) grid.sinr[into + column] = power === NO_VALUE ? NO_VALUE : ratios.getInt16(from * 2, true);
       if (!servers || !grid.servers) continue;
       const server = servers[from] as number;
       grid.servers[into + column] = server;

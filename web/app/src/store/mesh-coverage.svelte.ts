@@ -1,6 +1,6 @@
 // The live coverage of the mesh: its cells follow the nodes of the deployment, on the server.
 import { api, wanted, type Indoor, type MeshCoverageState, type Surroundings } from '../api/client';
-import { put, emptyGrid, type CellTile, type Grid, type GridBounds } from './grid';
+import { NO_VALUE, put, emptyGrid, type CellTile, type Grid, type GridBounds } from './grid';
 
 /** Cells of the area that is shown, about; the server takes up to 1,048,576. */
 const CELLS = 160_000;
@@ -36,6 +36,8 @@ export interface Receivers {
   rx_height_agl_m: number;
   rx_surroundings?: Surroundings;
   rx_indoor?: Indoor;
+  /** Interference between the nodes, which transmit this share of the time. */
+  interference?: { duty_percent: number } | null;
 }
 
 export class MeshCoverage {
@@ -50,6 +52,11 @@ export class MeshCoverage {
   /** Received power at margin 0, dBm, of the most sensitive link. */
   sensitivity_dbm = $derived.by(() => {
     const found = (this.state?.nodes ?? []).flatMap((node) => (node?.sensitivity_dbm == null ? [] : [node.sensitivity_dbm]));
+    return found.length ? Math.min(...found) : null;
+  });
+  /** SINR at margin 0, dB, of the least demanding node. */
+  required_sinr_db = $derived.by(() => {
+    const found = (this.state?.nodes ?? []).flatMap((node) => (node?.required_sinr_db == null ? [] : [node.required_sinr_db]));
     return found.length ? Math.min(...found) : null;
   });
 
@@ -126,7 +133,7 @@ export class MeshCoverage {
     source.addEventListener('state', (event) => {
       const state = JSON.parse((event as MessageEvent<string>).data) as MeshCoverageState;
       const shape = this.grid?.shape;
-      if (!shape || shape.rows !== state.rows || shape.columns !== state.columns) this.grid = { ...emptyGrid({ rows: state.rows, columns: state.columns, bounds: state.bounds }), servers: new Uint8Array(state.rows * state.columns).fill(255) };
+      if (!shape || shape.rows !== state.rows || shape.columns !== state.columns) this.grid = { ...emptyGrid({ rows: state.rows, columns: state.columns, bounds: state.bounds }), servers: new Uint8Array(state.rows * state.columns).fill(255), ...(state.interference ? { sinr: new Int16Array(state.rows * state.columns).fill(NO_VALUE) } : {}) };
       this.state = state;
       this.fault = state.failure ?? '';
     });

@@ -5,15 +5,17 @@
 //! their server again from all layers; nothing else is computed. Like a [`super::job`], it lives beside
 //! the main world, because its cells are no history to replay.
 
+mod servers;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy_ecs::prelude::*;
 use groundwave_model::radio::BadValue;
+use groundwave_model::sweep::interference::{Channel, Demand, SHADOWING_CORRELATION_MAX};
 use groundwave_model::terrain::Terrain;
 
 use super::job::{CellIndex, row_of};
-use super::{CoverageRequest, Grid, Layer, LayerCell, NO_DATA, NO_POWER, Window, evaluate_layer};
+use super::{CoverageRequest, Detail, Grid, Layer, NO_POWER, Window, evaluate_layer};
 use crate::site::{NodeId, WorldTerrain};
 
 /// Most transmitters.
@@ -40,7 +42,65 @@ struct Slot(u8);
 #[derive(Component)]
 struct Stale;
 
-/// Server of a cell. Written by the systems of this world.
+/// Interference between the transmitters.
+#[derive(Resource, Debug, Clone, Copy, PartialEq)]
+pub struct Interference {
+    /// Share of time that each transmits, [0, 1].
+    pub duty_share: f64,
+    /// Correlation of the shadowing of the links of a receiver, [0, 0.9].
+    pub shadowing_correlation: f64,
+}
+
+impl Interference {
+    /// # Errors
+    /// [`BadValue`] for a share or a correlation out of its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let Self { duty_share, shadowing_correlation } = *self;
+        if !(0.0..=1.0).contains(&duty_share) {
+            return Err(BadValue::new("duty_percent", duty_share * 100.0, "[0, 100]"));
+        }
+        if !(0.0..=SHADOWING_CORRELATION_MAX).contains(&shadowing_correlation) {
+            let allowed = format_args!("[0, {SHADOWING_CORRELATION_MAX}]");
+            return Err(BadValue::new("shadowing_correlation", shadowing_correlation, allowed));
+        }
+        Ok(())
+    }
+}
+
+/// Spectrum of a transmitter, and noise and requirement of its receivers. Written by [`LiveCoverage::set`].
+#[derive(Component, Debug, Clone, Copy)]
+struct Spectrum {
+    channel: Channel,
+    demand: Demand,
+}
+
+impl Spectrum {
+    /// That of a setup; a receiver that cannot decode it requires an infinite SINR.
+    fn of(setup: &CoverageRequest) -> Self {
+        let radio = &setup.transmitter.radio;
+        let (frequency_mhz, bandwidth_hz) = (radio.frequency_mhz, radio.bandwidth_hz);
+        let none = Demand { noise_dbm: 0.0, required_sinr_db: f64::INFINITY };
+        Self {
+            channel: Channel { frequency_mhz, bandwidth_hz },
+            demand: setup.demand().unwrap_or(none),
+        }
+    }
+}
+
+/// Transmitter as others see it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TransmitterView {
+    /// Node.
+    pub id: NodeId,
+    /// Received power at which the margin is 0 dB without interference, dBm; infinite where the receiver cannot
+    /// decode it.
+    pub sensitivity_dbm: f64,
+    /// SINR at which the margin is 0 dB, dB; infinite where the receiver cannot decode it.
+    pub required_sinr_db: f64,
+}
+
+/// Server of a cell: of the largest margin, over noise or, where it counts, over noise and interference.
+/// Written by the systems of this world.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Best {
     /// Received power from it, hundredths of dBm; [`NO_DATA`] where the ground is not
@@ -50,11 +110,14 @@ pub struct Best {
     pub link_percent: u8,
     /// Slot of that transmitter, 0 without one.
     pub slot: u8,
+    /// Received power over noise and interference, hundredths of dB; [`NO_POWER`] without a server and
+    /// where interference does not count.
+    pub sinr_cdb: i16,
 }
 
 impl Default for Best {
     fn default() -> Self {
-        Self { power_cdbm: NO_POWER, link_percent: 0, slot: 0 }
+        Self { power_cdbm: NO_POWER, link_percent: 0, slot: 0, sinr_cdb: NO_POWER }
     }
 }
 
@@ -108,8 +171,18 @@ impl LiveCoverage {
         world.init_resource::<Dirty>();
         world.init_resource::<LiveProgress>();
         let mut schedule = Schedule::default();
-        schedule.add_systems((evaluate_stale_layer, choose_servers).chain());
+        schedule.add_systems((evaluate_stale_layer, servers::choose_servers).chain());
         Ok(Self { world, schedule, slots: Vec::new() })
+    }
+
+    /// The same with the interference between the transmitters, before the first of them is set.
+    ///
+    /// # Errors
+    /// [`BadValue`] for a share or a correlation out of its range.
+    pub fn with_interference(mut self, interference: Interference) -> Result<Self, BadValue> {
+        interference.check()?;
+        self.world.insert_resource(interference);
+        Ok(self)
     }
 
     /// Sets all transmitters, each once, in any order. Those that are the same as before keep their
@@ -157,6 +230,7 @@ impl LiveCoverage {
     }
 
     fn set_one(&mut self, transmitter: Transmitter) {
+        let spectrum = Spectrum::of(&transmitter.setup);
         let known = self.slots.iter().flatten().find_map(|entity| {
             let own = self.world.get::<Transmitter>(*entity)?;
             (own.id == transmitter.id).then_some((*entity, *own == transmitter))
@@ -164,13 +238,14 @@ impl LiveCoverage {
         match known {
             Some((_, true)) => {}
             Some((entity, false)) => {
-                self.world.entity_mut(entity).insert((transmitter, Stale));
+                self.world.entity_mut(entity).insert((transmitter, spectrum, Stale));
             }
             None => {
                 let free = self.slots.iter().position(Option::is_none);
                 let slot = free.unwrap_or(self.slots.len());
                 // At most TRANSMITTERS_MAX are there at once.
-                let parts = (transmitter, Slot(slot as u8), Layer::default(), Stale);
+                let place = Slot(slot as u8);
+                let parts = (transmitter, spectrum, place, Layer::default(), Stale);
                 let entity = Some(self.world.spawn(parts).id());
                 match free {
                     Some(slot) => self.slots[slot] = entity,
@@ -207,12 +282,16 @@ impl LiveCoverage {
         &self.world.resource::<Raster>().0
     }
 
-    /// Transmitters by slot, each with the received power at which its margin is 0 dB, dBm.
+    /// Transmitters by slot.
     #[must_use]
-    pub fn transmitters(&self) -> Vec<Option<(NodeId, f64)>> {
+    pub fn transmitters(&self) -> Vec<Option<TransmitterView>> {
         let own = |entity: &Option<Entity>| {
-            let own = self.world.get::<Transmitter>((*entity)?)?;
-            Some((own.id, own.setup.sensitivity_dbm().unwrap_or(f64::INFINITY)))
+            let Transmitter { id, setup } = self.world.get::<Transmitter>((*entity)?)?;
+            Some(TransmitterView {
+                id: *id,
+                sensitivity_dbm: setup.sensitivity_dbm().unwrap_or(f64::INFINITY),
+                required_sinr_db: Spectrum::of(setup).demand.required_sinr_db,
+            })
         };
         self.slots.iter().map(own).collect()
     }
@@ -240,6 +319,7 @@ impl LiveCoverage {
 fn evaluate_stale_layer(
     raster: Res<Raster>,
     ground: Res<WorldTerrain>,
+    interference: Option<Res<Interference>>,
     mut stale: Query<(Entity, &Transmitter, &Slot, &mut Layer), With<Stale>>,
     mut dirty: ResMut<Dirty>,
     mut progress: ResMut<LiveProgress>,
@@ -250,85 +330,10 @@ fn evaluate_stale_layer(
         return;
     };
     dirty.0.push(layer.window);
-    *layer = evaluate_layer(&transmitter.setup, &raster.0, &*ground.0);
+    let detail = if interference.is_some() { Detail::Deciles } else { Detail::Power };
+    *layer = evaluate_layer(&transmitter.setup, &raster.0, &*ground.0, detail);
     dirty.0.push(layer.window);
     progress.evaluated_cells += layer.window.len();
     progress.stale -= 1;
     commands.entity(entity).remove::<Stale>();
-}
-
-/// Chooses the servers of the cells in the windows that are dirty.
-fn choose_servers(
-    raster: Res<Raster>,
-    layers: Query<(&Slot, &Layer)>,
-    mut dirty: ResMut<Dirty>,
-    mut revisions: ResMut<Revisions>,
-    mut progress: ResMut<LiveProgress>,
-    mut cells: Query<(&mut CellIndex, &mut Best)>,
-) {
-    let windows = std::mem::take(&mut dirty.0);
-    if windows.iter().all(Window::is_empty) {
-        return;
-    }
-    let mut layers: Vec<_> = layers.iter().collect();
-    layers.sort_by_key(|(slot, _)| **slot);
-    let columns = raster.0.columns();
-    let across = columns.div_ceil(SQUARE);
-    let changed: Vec<_> = revisions.0.iter().map(|_| AtomicBool::new(false)).collect();
-    let chunks = cells.contiguous_par_iter_mut().expect("both components lie in tables");
-    let fixed = (SQUARE * columns) as usize;
-    chunks.batching_strategy(bevy_ecs::batching::BatchingStrategy::fixed(fixed)).for_each(
-        |(index, mut cells)| {
-            let Some(CellIndex(start)) = index.first().copied() else {
-                return;
-            };
-            for (place, cell) in (start..).zip(cells.iter_mut()) {
-                let [row, column] = [place / columns, place % columns];
-                if !windows.iter().any(|window| window.contains(row, column)) {
-                    continue;
-                }
-                let best = best(&layers, row, column);
-                if *cell != best {
-                    *cell = best;
-                    let square = row / SQUARE * across + column / SQUARE;
-                    changed[square as usize].store(true, Ordering::Relaxed);
-                }
-            }
-        },
-    );
-    let mut any = false;
-    let next = progress.revision + 1;
-    for (revision, changed) in revisions.0.iter_mut().zip(changed) {
-        if changed.into_inner() {
-            *revision = next;
-            any = true;
-        }
-    }
-    if any {
-        progress.revision = next;
-    }
-}
-
-/// Server of a cell: of the largest margin, of equals the lower slot.
-fn best(layers: &[(&Slot, &Layer)], row: u32, column: u32) -> Best {
-    let mut found = Best::default();
-    let mut found_margin = i32::MIN;
-    for (slot, layer) in layers {
-        let Some(LayerCell { power_cdbm, link_percent }) = layer.cell(row, column) else {
-            continue;
-        };
-        match power_cdbm {
-            NO_POWER => {}
-            NO_DATA if found.power_cdbm == NO_POWER => found.power_cdbm = NO_DATA,
-            NO_DATA => {}
-            _ => {
-                let margin = i32::from(power_cdbm) - layer.sensitivity_cdbm;
-                if margin > found_margin {
-                    let slot = slot.0;
-                    (found, found_margin) = (Best { power_cdbm, link_percent, slot }, margin);
-                }
-            }
-        }
-    }
-    found
 }
