@@ -66,7 +66,7 @@ export class MeshCoverage {
   #changed = 0;
 
   get on(): boolean {
-    return this.#within !== '' && this.state !== null;
+    return this.state !== null && this.#within !== '';
   }
 
   constructor() {
