@@ -216,7 +216,7 @@ pub fn load_with(path: &Path, overrides: &[Override]) -> Result<Scenario, TomlEr
 }
 
 /// Reads a scenario with values of it set from outside. Files that it names are relative to `base_dir`; errors
-/// have the lines of the text as it is with them.
+/// of these values name their keys and no line.
 ///
 /// # Errors
 /// All that is wrong with the text, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
@@ -235,7 +235,14 @@ pub fn parse_with(
     let name = format!("{name} with {}", settings.join(", "));
     let text = overrides::apply(text, overrides)
         .map_err(|what| TomlErrors::whole_file(&name, what, "keys of the scenario".to_owned()))?;
-    parse(&text, &name, base_dir)
+    parse(&text, &name, base_dir).map_err(|mut errors| {
+        // Lines of the rewritten text are those of no file.
+        for error in errors.errors.iter_mut().filter(|error| error.file == name) {
+            (error.line, error.column) = (0, 0);
+            error.excerpt.clear();
+        }
+        errors
+    })
 }
 
 /// Reads a scenario file. Names in it are relative to its folder.

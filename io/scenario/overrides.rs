@@ -41,9 +41,11 @@ impl Override {
         // As a list of TOML, so that commas within quotes and brackets stay.
         let list = toml::from_str::<Table>(&format!("list = [{values}]")).ok();
         let list = list.and_then(|table| table.get("list").and_then(Value::as_array).cloned());
-        let list = list.unwrap_or_else(|| {
-            values.split(',').map(|value| Value::String(value.trim().to_owned())).collect()
-        });
+        let list = match list {
+            Some(list) => list,
+            None if values.split(',').any(|value| value.trim().is_empty()) => return Err(invalid()),
+            None => values.split(',').map(|value| Value::String(value.trim().to_owned())).collect(),
+        };
         list.iter().map(|value| Self::new(key.trim(), value)).collect()
     }
 

@@ -195,7 +195,7 @@ fn bands_and_rows_of_a_file_have_the_spikes_of_the_whole_tile() {
 
 #[test]
 fn posts_that_are_no_heights_are_voids_and_counted() {
-    for void in [i16::MIN, -32_767, 32_767] {
+    for void in [i16::MIN, -32_767, 32_767, -9_999] {
         let reading = tile(|_, _| void).bilinear(0.5, 0.5);
         assert!(reading.has_void && reading.elevation_msl_m.is_nan(), "{void}");
     }
@@ -224,7 +224,7 @@ fn posts_that_are_no_heights_are_voids_and_counted() {
     assert_eq!((census.voids, census.other_voids, census.outside), (3, 2, 1));
     assert_eq!(
         doubt(&tile).unwrap(),
-        "2 of 1442401 posts are -32767 or 32767 and count as voids; 1 of 1442401 posts are outside -12000 to \
+        "2 of 1442401 posts are -32767, 32767 or -9999 and count as voids; 1 of 1442401 posts are outside -12000 to \
          9000 m and count as voids; are its octets in the wrong order?"
     );
 }

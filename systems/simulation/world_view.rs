@@ -15,7 +15,7 @@ use crate::deployment::Plan;
 use crate::flow::FlowView;
 use crate::link::{Limits, LinkKey, LinkView};
 use crate::measure::Levels;
-use crate::site::{NodeId, NodeView, WorldTerrain};
+use crate::site::{NodeId, NodeView, WorldTerrain, with_names};
 use crate::testbed::TestbedView;
 
 /// State of the simulated mesh at the end of a tick. A section is replaced only when it changed, so
@@ -165,6 +165,19 @@ impl WorldView {
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&NodeView> {
         self.nodes.iter().find(|node| node.name == name)
+    }
+
+    /// A text in which ids of nodes are replaced by their names.
+    #[must_use]
+    pub fn with_names(&self, text: &str) -> String {
+        with_names(text, |id| self.node(id).map(|node| node.name.as_str()))
+    }
+
+    /// `true` if a link carries traffic now: it is usable both ways and not cut, and its ends operate.
+    #[must_use]
+    pub fn carries(&self, link: &LinkView) -> bool {
+        let operates = |id| self.node(id).is_some_and(|node| node.operating);
+        !link.severed && link.budget.etx().is_some() && operates(link.a) && operates(link.b)
     }
 
     /// The graph of what carries traffic now: running nodes and links that are not cut.

@@ -47,8 +47,11 @@ fn a_change_that_the_world_refuses_is_an_error() {
         ("node = \"a\"\ntx_power_dbm = 500", "tx_power_dbm"),
         ("node = \"a\"\nheight_agl_m = -3", "height_agl_m"),
         ("rain_rate_mm_h = 1000", "rain_rate_mm_h"),
-        ("add = \"a\"\nlat_deg = 57.7\nlon_deg = 11.9\nheight_agl_m = 2\nradio = \"ptp_5g8\"", "a"),
-        ("cut = [\"a\", \"a\"]", "b"),
+        (
+            "add = \"a\"\nlat_deg = 57.7\nlon_deg = 11.9\nheight_agl_m = 2\nradio = \"ptp_5g8\"",
+            "Mast A",
+        ),
+        ("cut = [\"a\", \"a\"]", "\"a\" and \"a\""),
         ("command = \"node.fail\"\nbody = { node = \"nobody\" }", "nobody"),
         ("command = \"node.fail\"\nbody = { knot = \"a\" }", "knot"),
     ] {

@@ -140,7 +140,7 @@ fn sigterm_ends_the_tick_and_the_log_well() {
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").arg(&pid).status().unwrap().success());
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
-    assert!(child.wait().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(rest.iter().any(|line| line.contains("stopped before its end")), "{rest:?}");
     let output = support::groundwave(&["replay", log.to_str().unwrap()]);
     assert!(support::stdout(&output).contains("its digest equals that of the log"));

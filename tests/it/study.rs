@@ -163,3 +163,36 @@ fn log_of_other_commands_is_not_continued() {
     fs::write(&path, SCENARIO).unwrap();
     stdout(&args(&["--continue"]));
 }
+
+#[test]
+fn invalid_values_are_refused_before_anything_is_written() {
+    let folder = folder();
+    for (vary, expected) in [
+        ("environment.rain_rate_mm_h=0,900", "rain_rate_mm_h"),
+        ("node.mast.height_agl_m=4,,30", "allowed KEY=VALUE,VALUE"),
+        ("scenario.seed=1,2", "--seeds N"),
+    ] {
+        let message = refusal(&study(folder.path(), "out", &["--vary", vary]));
+        assert!(message.contains(expected), "{vary}: {message}");
+        assert!(!folder.path().join("out").exists(), "{vary}");
+    }
+    let message = refusal(&study(folder.path(), "pair.toml", &[]));
+    assert!(message.contains("pair.toml, allowed a folder"), "{message}");
+}
+
+#[test]
+fn scenario_from_standard_input_is_that_of_the_file() {
+    let folder = folder();
+    let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut child = crate::support::command(&["study", "-", "-o", &out("piped")])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), SCENARIO.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    stdout(&study(folder.path(), "file", &[]));
+    let [piped, file] =
+        ["piped", "file"].map(|name| read(folder.path(), &format!("{name}/runs.csv")));
+    assert!(piped == file, "{piped}\n{file}");
+}

@@ -53,9 +53,10 @@ const EAST: [f64; 2] = [57.5, 11.54];
 const FAR: [f64; 2] = [57.5, 11.545];
 
 /// Values of posts that are no heights, each with its entry of the log.
-const NO_HEIGHTS: [(i16, &str); 4] = [
-    (-32_767, "are -32767 or 32767"),
-    (32_767, "are -32767 or 32767"),
+const NO_HEIGHTS: [(i16, &str); 5] = [
+    (-9_999, "are -32767, 32767 or -9999"),
+    (-32_767, "are -32767, 32767 or -9999"),
+    (32_767, "are -32767, 32767 or -9999"),
     (25_000, "are outside -12000 to 9000 m"),
     (-12_001, "are outside -12000 to 9000 m"),
 ];

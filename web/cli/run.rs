@@ -55,7 +55,7 @@ struct RunArgs {
     settings: Vec<Override>,
 
     /// Seed of the random draws [default: that of the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
 }
 
@@ -180,7 +180,7 @@ impl Run {
         if continued.is_none() {
             // First: a rejected run leaves neither tables nor a log behind.
             if let Some(path) = &self.record {
-                output::refuse_existing(path, self.log.force)?;
+                output::refuse_existing_log(path, self.log.force)?;
             }
             Tables::refuse_existing(&scenario, self.log.force)?;
         }
@@ -234,6 +234,9 @@ impl Run {
             return Err(Failure::Input(format!(
                 "{count} command(s) of the scenario were rejected"
             )));
+        }
+        if outcome.stopped {
+            return Err(Failure::stopped());
         }
         Ok(())
     }

@@ -85,7 +85,7 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     let mut out = format!("{}\n", output::heading(&report.scenario.title));
     let geoid = if report.terrain.has_geoid { "EGM96 geoid" } else { "no geoid" };
     let seconds = snapshot.now_ns as f64 / 1e9;
-    let usable = snapshot.links.iter().filter(|link| link.budget.etx().is_some()).count();
+    let usable = snapshot.links.iter().filter(|link| snapshot.carries(link)).count();
     let _ = writeln!(
         out,
         "{} nodes, {} links usable of {} in range, {} flows after {seconds} s ({} ticks, {} commands)",
@@ -147,11 +147,14 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
         ("ETX", Align::Right),
         ("verdict", Align::Left),
     ]);
+    let is_down = |id| snapshot.node(id).is_some_and(|node| !node.operating);
     for link in order.iter().take(links_max) {
         let budget = &link.budget;
         let (there, back) = (&budget.forward, &budget.backward);
         let verdict = if link.severed {
             "cut"
+        } else if is_down(link.a) || is_down(link.b) {
+            "node down"
         } else {
             output::verdict_over(budget.ground, there.verdict.min(back.verdict))
         };

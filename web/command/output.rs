@@ -88,10 +88,20 @@ pub fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     Err(Failure::Input(format!("{file} exists: --force writes over it")))
 }
 
-/// As [`refuse_existing`], for files that are created only where there is none: with `force` an
-/// existing one is removed.
+/// As [`refuse_existing`], for logs: they are read again while they are written, which standard output is not.
+pub fn refuse_existing_log(path: &Path, force: bool) -> Result<(), Failure> {
+    if is_stdio(path) {
+        let what =
+            "invalid log: found -, allowed the path of a file; `-` is for tables and documents";
+        return Err(Failure::Input(what.to_owned()));
+    }
+    refuse_existing(path, force)
+}
+
+/// As [`refuse_existing_log`], for logs, which are created only where there is no file: with `force` an existing
+/// one is removed.
 pub fn make_way(path: &Path, force: bool) -> Result<(), Failure> {
-    refuse_existing(path, force)?;
+    refuse_existing_log(path, force)?;
     if force && path.is_file() {
         std::fs::remove_file(path)?;
     }

@@ -33,6 +33,12 @@ impl Failure {
         Self::Exit { message, code: 3 }
     }
 
+    /// End by a signal before all was done: exit code 130, as of a program that the signal ends.
+    #[must_use]
+    pub fn stopped() -> Self {
+        Self::Exit { message: "stopped before the end by a signal".to_owned(), code: 130 }
+    }
+
     /// Failure of the machine, with the chain of causes.
     pub fn machine(error: impl Error) -> Self {
         Self::Machine(chain(&error))

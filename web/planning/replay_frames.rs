@@ -109,10 +109,6 @@ pub fn frame(view: &WorldView, at_s: f64) -> ReplayFrame {
 
 /// A link that is usable, was cut, or was measured.
 fn shown_link(view: &WorldView, link: &LinkView) -> Option<ReplayLink> {
-    let operates = |id| {
-        let found = view.nodes.binary_search_by_key(&id, |node| node.id);
-        found.is_ok_and(|at| view.nodes[at].operating)
-    };
     let measured = |from: NodeId, to: NodeId| view.measured.get((from, to)).map(measured);
     let measured = [measured(link.a, link.b), measured(link.b, link.a)];
     let (there, back) = (&link.budget.forward, &link.budget.backward);
@@ -121,7 +117,7 @@ fn shown_link(view: &WorldView, link: &LinkView) -> Option<ReplayLink> {
     is_shown.then(|| ReplayLink {
         a_node_id: link.a.uuid(),
         b_node_id: link.b.uuid(),
-        up: etx.is_some() && !link.severed && operates(link.a) && operates(link.b),
+        up: view.carries(link),
         cut: link.severed,
         etx,
         per: [there.per, back.per],

@@ -136,7 +136,7 @@ fn observe<S: MeshSnapshot>(
         // Half a step of rounding.
         let half_s = header.step_ns as f64 * 0.5e-9;
         let mut step = || {
-            changer.settle().map_err(change_problem)?;
+            changer.settle((*view).as_ref()).map_err(change_problem)?;
             if due_s > times.to_s + half_s {
                 return Ok(Next::Stop);
             }
@@ -166,7 +166,8 @@ fn prove<S: MeshSnapshot>(replaying: &Replaying<'_>) -> Result<(), Problem> {
     let mut engine = replaying.begin::<S, _>(&mut reader, &changer, u64::MAX)?;
     let mut failed = None;
     let replayed = replay(&mut engine, &mut reader, |engine| {
-        let next = changer.settle().and_then(|()| changer.inject(engine));
+        let view = engine.view();
+        let next = changer.settle((*view).as_ref()).and_then(|()| changer.inject(engine));
         next.unwrap_or_else(|error| {
             failed = Some(error);
             Next::Stop

@@ -1,7 +1,7 @@
 //! Engines built from scenarios.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Builder, Engine, Execution};
@@ -29,14 +29,48 @@ pub fn load(path: &Path) -> Result<Scenario, Failure> {
 /// # Errors
 /// When input is invalid or the machine fails.
 pub fn load_with(path: &Path, settings: &[Override]) -> Result<Scenario, Failure> {
-    if path != Path::new("-") {
-        return groundwave_scenario::load_with(path, settings).map_err(Failure::input);
+    ScenarioText::read(path)?.scenario(settings)
+}
+
+/// Text of a scenario, which is read once: standard input ends.
+#[derive(Debug)]
+pub struct ScenarioText {
+    name: String,
+    folder: PathBuf,
+    text: String,
+}
+
+impl ScenarioText {
+    /// Reads a file, `-` from standard input.
+    ///
+    /// # Errors
+    /// When it cannot be read, is too long or no UTF-8.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        if path != Path::new("-") {
+            let text = groundwave_toml_document::text(path).map_err(Failure::input)?;
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            return Ok(Self { name: path.display().to_string(), folder, text });
+        }
+        let mut text = String::new();
+        // A longer text is refused by its length.
+        std::io::stdin().take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+        Ok(Self { name: "standard input".to_owned(), folder: PathBuf::new(), text })
     }
-    let mut text = String::new();
-    // A longer text is refused by its length.
-    std::io::stdin().take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-    groundwave_scenario::parse_with(&text, "standard input", Path::new(""), settings)
-        .map_err(Failure::input)
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The scenario with values set from outside.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn scenario(&self, settings: &[Override]) -> Result<Scenario, Failure> {
+        groundwave_scenario::parse_with(&self.text, &self.name, &self.folder, settings)
+            .map_err(Failure::input)
+    }
 }
 
 /// An engine with the commands of the scenario queued, before its first tick.

@@ -2,7 +2,7 @@
 
 use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Next, Refusal};
-use groundwave_simulation::MeshSnapshot;
+use groundwave_simulation::{MeshSnapshot, WorldView};
 use thiserror::Error;
 use tokio::sync::oneshot::Receiver;
 
@@ -60,13 +60,15 @@ impl<'a> Changer<'a> {
     ///
     /// # Errors
     /// [`ChangeError::Invalid`] or [`ChangeError::Late`].
-    pub fn settle(&mut self) -> Result<(), ChangeError> {
+    pub fn settle(&mut self, now: &WorldView) -> Result<(), ChangeError> {
         for (change, mut outcome) in std::mem::take(&mut self.injected) {
             match outcome.try_recv() {
                 Ok(Ok(())) => {
                     self.applied_changes.push(format!("{} s: {}", change.at_s(), change.describe()))
                 }
-                Ok(Err(refusal)) => return Err(invalid(change, refusal.to_string())),
+                Ok(Err(refusal)) => {
+                    return Err(invalid(change, now.with_names(&refusal.to_string())));
+                }
                 Err(_) => return Err(late(change)),
             }
         }
@@ -82,8 +84,10 @@ impl<'a> Changer<'a> {
         while let Some((change, rest)) = self.waiting.split_first()
             && engine.clock().tick_at(change.at_ns).max(2) <= next
         {
-            let wrong = |what: String| invalid(change, what);
-            let (name, body) = change.command((*engine.view()).as_ref()).map_err(wrong)?;
+            let view = engine.view();
+            let now: &WorldView = (*view).as_ref();
+            let wrong = |what: String| invalid(change, now.with_names(&what));
+            let (name, body) = change.command(now).map_err(wrong)?;
             let command = engine.registry().from_json(&name, body).map_err(wrong)?;
             let outcome = engine
                 .inject_watched(command)

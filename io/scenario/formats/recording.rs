@@ -86,9 +86,6 @@ impl RecordingWriter for AtEnd<'_> {
 pub(super) fn carrying(
     now: &WorldView,
 ) -> impl Iterator<Item = (&LinkView, &NodeView, &NodeView, f64)> {
-    let links = now.links.iter().filter(|link| !link.severed);
-    links.filter_map(|link| {
-        let node = |id| now.node(id).filter(|node| node.operating);
-        Some((link, node(link.a)?, node(link.b)?, link.budget.etx()?))
-    })
+    let links = now.links.iter().filter(|link| now.carries(link));
+    links.filter_map(|link| Some((link, now.node(link.a)?, now.node(link.b)?, link.budget.etx()?)))
 }

@@ -176,14 +176,13 @@ impl Changes {
         });
         let of =
             |what: fn(&groundwave_simulation::link::Direction) -> f64| direction.as_ref().map(what);
-        let runs = from.operating && to.operating;
         Some(Row {
             at_s,
             from: from.name.clone(),
             to: to.name.clone(),
             distance_m: link.map(|link| link.budget.distance_m),
             line_of_sight: link.map(|link| link.budget.line_of_sight),
-            carries: runs && link.is_some_and(|link| !link.severed && link.budget.etx().is_some()),
+            carries: link.is_some_and(|link| now.carries(link)),
             predicted: [
                 of(|one| one.path_loss_db),
                 of(|one| one.rx_power_dbm),

@@ -28,9 +28,9 @@ const HEIGHTS_MIN: usize = 4;
 pub struct Census {
     /// Posts.
     pub posts: u32,
-    /// Posts without a height: -32768, -32767 or 32767.
+    /// Posts without a height: -32768, -32767, 32767 or -9999.
     pub voids: u32,
-    /// Those of them that are -32767 or 32767.
+    /// Those of them that are not -32768.
     pub other_voids: u32,
     /// Posts with a height below -10 m: those of the sea bed, but for some land.
     pub deep: u32,
@@ -52,7 +52,7 @@ pub struct Census {
 pub struct Doubt {
     /// Posts read.
     pub posts: u32,
-    /// Posts that are -32767 or 32767.
+    /// Posts that are -32767, 32767 or -9999.
     pub other_voids: u32,
     /// Posts outside the heights of the Earth.
     pub outside: u32,
@@ -67,7 +67,7 @@ impl fmt::Display for Doubt {
         let (posts, mut next) = (self.posts, "");
         if self.other_voids > 0 {
             let voids = self.other_voids;
-            write!(f, "{voids} of {posts} posts are -32767 or 32767 and count as voids")?;
+            write!(f, "{voids} of {posts} posts are -32767, 32767 or -9999 and count as voids")?;
             next = "; ";
         }
         if self.outside > 0 {

@@ -232,7 +232,7 @@ fn read_part(
 /// Values that mean a post without a height where a file declares none: those of whole metres, and -9999
 /// of many tools. Exactly this deep, the sea bed lies at a few posts of trenches.
 fn is_customary_void(sample: f64) -> bool {
-    sample == -9999.0 || VOIDS.iter().any(|void| sample == f64::from(*void))
+    VOIDS.iter().any(|void| sample == f64::from(*void))
 }
 
 fn window_of<T: TiffSample + Into<f64> + Copy>(

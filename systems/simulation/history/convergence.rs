@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::carries;
 use crate::WorldView;
 use crate::flow::FlowId;
 use crate::link::LinkView;
@@ -166,7 +165,7 @@ fn stale_routes(now: &WorldView) -> usize {
     let carried = |a: NodeId, b: NodeId| {
         let ends = (a.min(b), a.max(b));
         let position = now.links.binary_search_by_key(&ends, |link| (link.a, link.b));
-        position.is_ok_and(|at| carries(now, &now.links[at]))
+        position.is_ok_and(|at| now.carries(&now.links[at]))
     };
     let runs = |id: NodeId| now.node(id).is_some_and(|node| node.operating);
     let finding = now

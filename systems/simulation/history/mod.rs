@@ -24,7 +24,7 @@ use crate::WorldView;
 use crate::flow::FlowId;
 use crate::flow::FlowView;
 use crate::link::LinkView;
-use crate::site::NodeId;
+use crate::site::{NodeId, with_names};
 use groundwave_model::route::Route;
 
 /// A mesh at one moment.
@@ -125,6 +125,12 @@ pub struct History {
 }
 
 impl History {
+    /// A text in which ids of nodes, also of those that are gone, are replaced by their names.
+    #[must_use]
+    pub fn with_names(&self, text: &str) -> String {
+        with_names(text, |id| self.names.get(&id).map(String::as_str))
+    }
+
     /// Adds the time since the last snapshot, with the state that this one shows.
     pub fn note(&mut self, now: &WorldView, keep: bool) {
         let passed_s = now.now_ns.saturating_sub(self.last_ns.unwrap_or(now.now_ns)) as f64 / 1e9;
@@ -233,12 +239,6 @@ fn note_flow(
     }
     past.known_s += passed_s;
     past.route.clone_from(&flow.route);
-}
-
-/// `true` if a link carries traffic now.
-fn carries(now: &WorldView, link: &LinkView) -> bool {
-    let runs = |id| now.node(id).is_some_and(|node| node.operating);
-    !link.severed && link.budget.etx().is_some() && runs(link.a) && runs(link.b)
 }
 
 impl Sample {

@@ -23,7 +23,7 @@ pub use document::{NodeDocument, Planned};
 pub use groundwave_model::id::{NodeId, NodeKind};
 pub use planned::{DeploymentId, DeploymentKind, InDeployment, Members, Stamps};
 pub use update::UpdateNode;
-pub use view::NodeView;
+pub use view::{NodeView, with_names};
 
 use groundwave_model::radio::Environment;
 /// Nodes, their stations and the propagation settings.

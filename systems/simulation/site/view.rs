@@ -6,6 +6,7 @@ use groundwave_model::id::{NodeId, NodeKind};
 use groundwave_model::radio::{Environment, Role, Station};
 use groundwave_model::terrain::GeoPoint;
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::components::{Label, OperState, Position, StationConfig, WorldEnvironment};
 use super::planned::InDeployment;
@@ -22,6 +23,25 @@ pub struct NodeView {
     pub station: Station,
     /// `true` if it runs; a failed node carries no traffic.
     pub operating: bool,
+}
+
+/// A text in which ids of nodes are replaced by their names in quotes, where `name` has one.
+pub fn with_names<'n>(text: &str, name: impl Fn(NodeId) -> Option<&'n str>) -> String {
+    let is_part = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_part) {
+        let (before, word) = rest.split_at(start);
+        let (word, after) =
+            word.split_at(word.find(|letter| !is_part(letter)).unwrap_or(word.len()));
+        out += before;
+        match Uuid::try_parse(word).ok().and_then(|uuid| name(NodeId::new(uuid))) {
+            Some(name) => out += &format!("{name:?}"),
+            None => out += word,
+        }
+        rest = after;
+    }
+    out + rest
 }
 
 type NodeChanged =
@@ -58,5 +78,21 @@ pub(super) fn publish_environment(
 ) {
     if air.is_changed() {
         section.redraw(air.0.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_become_names_and_other_words_stay() {
+        let north = NodeId::from_u128(7);
+        let name = |id| (id == north).then_some("north");
+        let other = NodeId::from_u128(8);
+        let text = format!("unknown nodes: {north}, {other} (deed-bad {north})");
+        let expected = format!("unknown nodes: \"north\", {other} (deed-bad \"north\")");
+        assert_eq!(with_names(&text, name), expected);
+        assert_eq!(with_names("", name), "");
     }
 }

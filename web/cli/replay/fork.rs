@@ -95,7 +95,7 @@ impl Fork {
         let refused = compared.filter(|one| !before.contains(one)).map(|one| Refused {
             at_s: (one.tick.saturating_sub(1)) as f64 * step_s,
             command: one.command.clone(),
-            reason: one.reason.clone(),
+            reason: fork.history.with_names(&one.reason),
         });
         Self {
             refused: refused.collect(),

@@ -258,7 +258,7 @@ impl Replay {
                     progress.set_message(format!("tick {}", view.tick));
                 }
             }
-            let next = changer.settle().and_then(|()| match view.tick >= to {
+            let next = changer.settle(&view).and_then(|()| match view.tick >= to {
                 true => Ok(Next::Stop),
                 false => changer.inject(engine),
             });
@@ -273,6 +273,14 @@ impl Replay {
             return Err(failure);
         }
         let changed = changer.finish().map_err(change_failure)?;
+        let end_tick = engine.clock().tick;
+        if end_tick < from && from > 1 {
+            let end_s = end_tick.saturating_sub(1) as f64 * header.step_ns as f64 * 1e-9;
+            let from_s = self.from;
+            return Err(Failure::Input(format!(
+                "invalid --from: found {from_s} s, allowed 0 to {end_s} s, the end of the log"
+            )));
+        }
         Ok(Run { header, replayed: replayed.map_err(replay_failure)?, history, engine, changed })
     }
 }

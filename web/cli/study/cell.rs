@@ -5,10 +5,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_http::Failure;
 use groundwave_scenario::{Override, Scenario, Terrain};
-use groundwave_setup::simulation::prepare;
+use groundwave_setup::simulation::{ScenarioText, prepare};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,18 @@ impl Outcome {
     pub fn means(&self) -> [Option<f64>; COUNT] {
         std::array::from_fn(|at| self.measures.get(MEASURES[at].0).copied().flatten())
     }
+}
+
+/// Inputs of all cells.
+pub struct Source<'s> {
+    /// Path of the scenario, for messages.
+    pub path: &'s Path,
+    /// Scenario.
+    pub text: &'s ScenarioText,
+    /// Terrain.
+    pub options: &'s TerrainOptions,
+    /// Terrains that were opened.
+    pub grounds: &'s Grounds,
 }
 
 /// Terrains that were opened, by what scenarios say of them: cells mostly share one.
@@ -100,23 +113,32 @@ impl Cell {
         Ok([&self.overrides[..], &[seed]].concat())
     }
 
-    /// Runs the cell and writes its file.
+    /// A failure of this cell.
+    pub fn within(&self, failure: Failure) -> Failure {
+        let settings = self.settings().unwrap_or_default();
+        let settings: Vec<_> = settings.iter().map(ToString::to_string).collect();
+        failure.within(&format!("run {} ({})", self.number, settings.join(", ")))
+    }
+
+    /// Runs the cell and writes its file, unless it is stopped before its end.
     ///
     /// # Errors
     /// When the scenario with these values is invalid, or the machine fails.
     pub fn run(
         &self,
-        path: &Path,
+        source: &Source<'_>,
         folder: &Path,
-        options: &TerrainOptions,
-        grounds: &Grounds,
+        stop: &AtomicBool,
     ) -> Result<(), Failure> {
-        let scenario =
-            groundwave_scenario::load_with(path, &self.settings()?).map_err(Failure::input)?;
+        let Source { path, text, options, grounds } = source;
+        let scenario = text.scenario(&self.settings()?)?;
         let ground = grounds.of(options, &scenario)?;
         let mut engine = prepare(path, &scenario, &ground)?;
         let (mut sums, mut refused) = (Sums::default(), 0);
         for _ in 0..scenario.ticks() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
             let ticked = engine.tick(None).map_err(Failure::machine)?;
             refused += ticked.refused.len();
             sums.add(&engine.view());

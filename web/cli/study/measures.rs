@@ -8,7 +8,7 @@ use groundwave_simulation::site::NodeId;
 /// Measures of a cell, in the order of its columns: name and unit, and the meaning for the help.
 pub const MEASURES: [(&str, &str); 8] = [
     ("nodes_operating", "nodes that operate"),
-    ("links_usable", "links with an ETX, not severed"),
+    ("links_usable", "links with an ETX, not cut, whose nodes operate"),
     ("connected_percent", "nodes of the largest connected part, of those that operate"),
     ("flows_met_percent", "flows that carry all they offer"),
     ("delivery_percent", "mean probability that a packet of a flow arrives; 0 without a route"),
@@ -52,7 +52,7 @@ impl Sums {
 fn values(view: &Snapshot) -> [Option<f64>; COUNT] {
     let operating: Vec<NodeId> =
         view.nodes.iter().filter(|node| node.operating).map(|node| node.id).collect();
-    let usable = view.links.iter().filter(|link| !link.severed && link.budget.etx().is_some());
+    let usable = view.links.iter().filter(|link| view.carries(link));
     let usable: Vec<[NodeId; 2]> = usable.map(|link| [link.a, link.b]).collect();
     let flows = view.flows.len() as f64;
     let routes: Vec<_> = view.flows.iter().filter_map(|flow| flow.route.as_ref()).collect();

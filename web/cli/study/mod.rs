@@ -16,7 +16,7 @@ use groundwave_http::Failure;
 use groundwave_model::EVALUATION;
 use groundwave_scenario::study::CELLS_MAX;
 use groundwave_scenario::{Override, Study as Plan};
-use groundwave_setup::simulation::load;
+use groundwave_setup::simulation::ScenarioText;
 use groundwave_setup::terrain::TerrainOptions;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 
 use super::output::{self, Output, write_whole};
 use super::run::interrupts;
-use cell::{Cell, Grounds, Outcome};
+use cell::{Cell, Grounds, Outcome, Source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,11 +88,16 @@ struct Identity {
 
 impl Study {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let scenario = load(&self.scenario)?;
+        let text = ScenarioText::read(&self.scenario)?;
+        let scenario = text.scenario(&[])?;
         let plan = self.plan(scenario.study.unwrap_or_default())?;
         let cells = cells(&plan, scenario.seed);
+        // Before anything is written.
+        cells.par_iter().step_by(plan.seeds as usize).try_for_each(|cell| {
+            text.scenario(&cell.settings()?).map(|_| ()).map_err(|failure| cell.within(failure))
+        })?;
         let folder = &self.output;
-        self.claim(&plan)?;
+        self.claim(&plan, &text)?;
         let own = |cell: &&Cell| {
             self.shard.is_none_or(|[shard, shards]| cell.number % shards == shard - 1)
         };
@@ -101,6 +106,8 @@ impl Study {
         let progress =
             output::progress(own.len() as u64, "{bar:30} {pos}/{len} runs  {per_sec}  {eta} left");
         let (grounds, failure) = (Grounds::default(), Mutex::new(None));
+        let (path, options) = (&self.scenario, &self.ground);
+        let source = Source { path, text: &text, options, grounds: &grounds };
         own.par_iter().for_each(|cell| {
             let is_over = || failure.lock().is_ok_and(|failure| failure.is_some());
             if stop.load(Ordering::Relaxed) || is_over() {
@@ -108,7 +115,7 @@ impl Study {
             }
             let outcome = match cell.finished(folder) {
                 Ok(Some(_)) => Ok(()),
-                Ok(None) => cell.run(&self.scenario, folder, &self.ground, &grounds),
+                Ok(None) => cell.run(&source, folder, &stop),
                 Err(failure) => Err(failure),
             };
             if let (Err(own), Ok(mut failure)) = (outcome, failure.lock()) {
@@ -118,9 +125,7 @@ impl Study {
         });
         progress.finish_and_clear();
         if let Ok(Some((number, failure))) = failure.into_inner() {
-            let settings = cells[number].settings()?;
-            let settings: Vec<_> = settings.iter().map(ToString::to_string).collect();
-            return Err(failure.within(&format!("run {number} ({})", settings.join(", "))));
+            return Err(cells[number].within(failure));
         }
         let outcomes: Result<Vec<Option<Outcome>>, Failure> =
             cells.iter().map(|cell| cell.finished(folder)).collect();
@@ -131,7 +136,8 @@ impl Study {
             let document = serde_json::json!({
                 "folder": folder, "runs": cells.len(), "finished": finished,
             });
-            return if output.json { output.json(&document) } else { output.text(&text) };
+            if output.json { output.json(&document) } else { output.text(&text) }?;
+            return if stop.load(Ordering::Relaxed) { Err(Failure::stopped()) } else { Ok(()) };
         };
         tables::write(folder, &plan, &cells, &outcomes, output)
     }
@@ -141,6 +147,11 @@ impl Study {
         for text in &self.vary {
             let values = Override::list(text).map_err(Failure::Input)?;
             let key = values[0].key().to_owned();
+            if key == "scenario.seed" {
+                return Err(Failure::Input(format!(
+                    "invalid --vary: found {text:?}, allowed other keys; --seeds N makes runs of N seeds"
+                )));
+            }
             plan.vary.retain(|own| own.first().is_none_or(|own| own.key() != key));
             plan.vary.push(values);
         }
@@ -154,11 +165,10 @@ impl Study {
     }
 
     /// Makes the folder, or continues in that of the same study.
-    fn claim(&self, plan: &Plan) -> Result<(), Failure> {
-        let text = fs::read(&self.scenario)?;
+    fn claim(&self, plan: &Plan, text: &ScenarioText) -> Result<(), Failure> {
         let of_key = |own: &Vec<Override>| own.iter().map(ToString::to_string).collect();
         let identity = Identity {
-            scenario_sha256: hex(&Sha256::digest(&text)),
+            scenario_sha256: hex(&Sha256::digest(text.as_str())),
             vary: plan.vary.iter().map(of_key).collect(),
             seeds: plan.seeds,
             evaluation: EVALUATION,
@@ -176,7 +186,15 @@ impl Study {
             }
             return Ok(());
         }
-        fs::create_dir_all(self.output.join("cells"))?;
+        if self.output.exists() && !self.output.is_dir() {
+            let file = self.output.display();
+            return Err(Failure::Input(format!(
+                "invalid --output: found the file {file}, allowed a folder"
+            )));
+        }
+        let cells = self.output.join("cells");
+        fs::create_dir_all(&cells)
+            .map_err(|error| Failure::Machine(format!("{}: {error}", cells.display())))?;
         let mut json = serde_json::to_vec_pretty(&identity).map_err(Failure::machine)?;
         json.push(b'\n');
         write_whole(&path, &json)
