@@ -4,6 +4,8 @@ export type Units = 'metric' | 'imperial';
 
 const FEET_PER_METRE = 1 / 0.3048;
 const METRES_PER_MILE = 1609.344;
+/** Digits that a stored number shows. */
+const DIGITS_MAX = 10;
 
 /** A number with `digits` decimals and a true minus. */
 export function figure(value: number, digits = 1): string {
@@ -27,6 +29,31 @@ export function distance(value_m: number, units: Units): string {
     return miles < 0.2 ? `${figure(value_m * FEET_PER_METRE, 0)} ft` : `${figure(miles, 2)} mi`;
   }
   return value_m < 1000 ? `${figure(value_m, 0)} m` : `${figure(value_m / 1000, value_m < 100_000 ? 2 : 0)} km`;
+}
+
+/** An area, given in km². */
+export function area(value_km2: number, units: Units): string {
+  const value = units === 'metric' ? value_km2 : value_km2 / (METRES_PER_MILE / 1000) ** 2;
+  return `${figure(value, value < 100 ? 1 : 0)} ${units === 'metric' ? 'km²' : 'mi²'}`;
+}
+
+/** A number as it was stored, without the digits that binary fractions add. */
+export function plain(value: number): string {
+  return String(Number(value.toPrecision(DIGITS_MAX))).replace('-', '−');
+}
+
+/** A number of things: `1 hop`, `2 hops`. */
+export function count(number: number, one: string, several = `${one}s`): string {
+  return `${number} ${number === 1 ? one : several}`;
+}
+
+/** Quantities of fields: heights are kept in m, distances in km. */
+export type Quantity = 'height' | 'distance';
+
+/** The unit in which a field shows a quantity, and how much of the stored unit one of it is. */
+export function fieldUnit(quantity: Quantity, units: Units): { name: string; size: number } {
+  if (quantity === 'height') return units === 'metric' ? { name: 'm', size: 1 } : { name: 'ft', size: 0.3048 };
+  return units === 'metric' ? { name: 'km', size: 1 } : { name: 'mi', size: METRES_PER_MILE / 1000 };
 }
 
 /** Metres in one unit of a height axis. */

@@ -154,7 +154,7 @@ test('readings are drawn over any range', async ({ page, server, request }) => {
   const chart = page.locator('#chart');
   await expect(chart.locator('canvas')).toBeVisible();
   await expect(chart).toHaveAttribute('data-points', '6');
-  await expect(chart).toHaveAttribute('aria-label', /mesh.tx_mbps from 1.0 to 7.5/);
+  await expect(chart).toHaveAttribute('aria-label', /Mesh: transmitted from 1.0 to 7.5 Mbit\/s/);
   await page.locator('.metrics summary').click();
   await page.getByLabel(/sys.temp_c/).check();
   await expect(chart).toHaveAttribute('data-points', '11');

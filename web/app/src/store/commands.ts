@@ -1,7 +1,8 @@
 // Changes of a plan as commands. The page shows a change at once and takes it back if it is refused.
 import { api, wanted, type Node, type NodePatch, type NewNode, type Pointing, type RadioConfig } from '../api/client';
 import type { LatLon } from '../geo';
-import type { Command, History } from './history.svelte';
+import { alike } from '../presets';
+import { Overtaken, type Command, type History } from './history.svelte';
 import type { Plan } from './plan.svelte';
 
 /** Fields with which a node is made again. */
@@ -22,6 +23,25 @@ function recipe(node: Node): NewNode {
 /** All fields of a radio; one without a pattern takes away that in place. */
 function whole(radio: Node['radio']): RadioConfig {
   return radio.antenna?.pattern ? radio : { ...radio, antenna: { ...radio.antenna, clear_pattern: true } };
+}
+
+/** Fields that a patch changes, as a node has them. */
+function fields(node: Node, patch: NodePatch): Partial<Node> {
+  const found: Partial<Node> = {};
+  if (patch.name != null) found.name = node.name;
+  if (patch.role != null) found.role = node.role;
+  if (patch.height_agl_m != null) found.height_agl_m = node.height_agl_m;
+  if (patch.radio != null) found.radio = node.radio;
+  if (patch.pointing != null || patch.clear_pointing) found.pointing = node.pointing ?? null;
+  if (patch.surroundings != null) found.surroundings = node.surroundings;
+  if (patch.indoor != null) found.indoor = node.indoor;
+  return found;
+}
+
+/** The patch that gives a node these fields. */
+function patchOf({ radio, pointing, ...rest }: Partial<Node>): NodePatch {
+  const turned: NodePatch = pointing === undefined ? {} : pointing ? { pointing: pointing as Pointing } : { clear_pointing: true };
+  return { ...rest, ...(radio ? { radio: whole(radio) } : {}), ...turned };
 }
 
 export class Commands {
@@ -100,6 +120,12 @@ export class Commands {
     });
   }
 
+  /** Refuses to change fields that others have changed since this page did. */
+  #unchanged(id: string, left: Partial<Node>): void {
+    const node = this.#known(id);
+    if (!alike(node, left)) throw new Overtaken(`${node.name} was changed by another client since: its values stay.`);
+  }
+
   async #place(id: string, to: LatLon): Promise<void> {
     const before = this.#known(id);
     this.plan.put({ ...before, ...to });
@@ -114,14 +140,18 @@ export class Commands {
 
   async move(moves: { id: string; from: LatLon; to: LatLon }[]): Promise<void> {
     const names = moves.map((move) => this.#known(move.id).name);
-    const all = async (end: 'from' | 'to') => {
+    let moved = false;
+    const all = async (start: 'from' | 'to', end: 'from' | 'to') => {
+      // The first move is that of the person, from a place that the page has shown.
+      if (moved) for (const move of moves) this.#unchanged(move.id, move[start]);
       for (const move of moves) await this.#place(move.id, move[end]);
+      moved = true;
       void this.plan.refreshLinks();
     };
     await this.history.run({
       label: names.length === 1 ? `Move ${names[0]}` : `Move ${names.length} nodes`,
-      do: () => all('to'),
-      undo: () => all('from'),
+      do: () => all('from', 'to'),
+      undo: () => all('to', 'from'),
     });
   }
 
@@ -134,30 +164,20 @@ export class Commands {
   /** Edits nodes; fields left out stay. */
   async edit(ids: string[], patch: NodePatch, field: string): Promise<void> {
     const before = ids.map((id) => this.#known(id));
-    const back = (node: Node): NodePatch => {
-      const found: NodePatch = {};
-      if (patch.name != null) found.name = node.name;
-      if (patch.role != null) found.role = node.role;
-      if (patch.height_agl_m != null) found.height_agl_m = node.height_agl_m;
-      if (patch.radio != null) found.radio = whole(node.radio);
-      if (patch.pointing != null || patch.clear_pointing) {
-        if (node.pointing) found.pointing = node.pointing as Pointing;
-        else found.clear_pointing = true;
+    /** Fields as the last change of this page left them, by id. */
+    const left = new Map<string, Partial<Node>>();
+    const each = async (patches: readonly (readonly [string, NodePatch])[]) => {
+      for (const [id, state] of left) this.#unchanged(id, state);
+      for (const [id, change] of patches) {
+        await this.#patch(id, change);
+        left.set(id, fields(this.#known(id), patch));
       }
-      if (patch.surroundings != null) found.surroundings = node.surroundings;
-      if (patch.indoor != null) found.indoor = node.indoor;
-      return found;
+      void this.plan.refreshLinks();
     };
     await this.history.run({
       label: `${field} of ${before.length === 1 ? before[0]?.name : `${before.length} nodes`}`,
-      do: async () => {
-        for (const id of ids) await this.#patch(id, patch);
-        void this.plan.refreshLinks();
-      },
-      undo: async () => {
-        for (const node of before) await this.#patch(node.id, back(node));
-        void this.plan.refreshLinks();
-      },
+      do: () => each(ids.map((id) => [id, patch])),
+      undo: () => each(before.map((node) => [node.id, patchOf(fields(node, patch))])),
     });
   }
 }

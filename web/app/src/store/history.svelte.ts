@@ -7,6 +7,9 @@ export interface Command {
   undo(): Promise<void>;
 }
 
+/** A change that is not taken back: others have changed the same fields since. */
+export class Overtaken extends Error {}
+
 const COMMANDS_MAX = 200;
 
 export class History {
@@ -42,7 +45,11 @@ export class History {
     await this.#alone(async () => {
       const command = this.done.at(-1);
       if (!command) return;
-      await command.undo();
+      await command.undo().catch((fault: unknown) => {
+        // What others did stays; the commands before this one can still be taken back.
+        if (fault instanceof Overtaken) this.done = this.done.slice(0, -1);
+        throw fault;
+      });
       label = command.label;
       this.done = this.done.slice(0, -1);
       this.undone = [...this.undone, command];
@@ -55,7 +62,10 @@ export class History {
     await this.#alone(async () => {
       const command = this.undone.at(-1);
       if (!command) return;
-      await command.do();
+      await command.do().catch((fault: unknown) => {
+        if (fault instanceof Overtaken) this.undone = this.undone.slice(0, -1);
+        throw fault;
+      });
       label = command.label;
       this.undone = this.undone.slice(0, -1);
       this.done = [...this.done, command];

@@ -63,6 +63,7 @@ export class MeshCoverage {
   #source: EventSource | null = null;
   #within = '';
   #setup: ({ bounds: GridBounds; cell_arcsec: number } & Receivers) | null = null;
+  /** Time of the last change of a node that cells are awaited of, ms; 0 without one. */
   #changed = 0;
 
   get on(): boolean {
@@ -103,6 +104,14 @@ export class MeshCoverage {
     await this.#put();
   }
 
+  /** Cells of the change are being computed. */
+  #awaited = false;
+
+  /** Ends the measurement of a change: cells that come later are of another cause. */
+  #settle(): void {
+    [this.#changed, this.#awaited] = [0, false];
+  }
+
   /** Begins to measure how long a change of a node takes. */
   touch(): void {
     this.#changed = performance.now();
@@ -117,6 +126,8 @@ export class MeshCoverage {
   #close(): void {
     this.#source?.close();
     this.#source = null;
+    // A stream that is opened again sends every cell.
+    this.#settle();
   }
 
   #open(): void {
@@ -134,6 +145,8 @@ export class MeshCoverage {
       const state = JSON.parse((event as MessageEvent<string>).data) as MeshCoverageState;
       const shape = this.grid?.shape;
       if (!shape || shape.rows !== state.rows || shape.columns !== state.columns) this.grid = { ...emptyGrid({ rows: state.rows, columns: state.columns, bounds: state.bounds }), servers: new Uint8Array(state.rows * state.columns).fill(255), ...(state.interference ? { sinr: new Int16Array(state.rows * state.columns).fill(NO_VALUE) } : {}) };
+      if (state.pending_nodes) this.#awaited = true;
+      else if (this.#awaited) this.#settle();
       this.state = state;
       this.fault = state.failure ?? '';
     });
@@ -160,7 +173,6 @@ export class MeshCoverage {
     this.#close();
     [this.#within, this.#setup, this.state, this.grid] = ['', null, null, null];
     this.failed = new Set();
-    this.#changed = 0;
     this.latency_ms = null;
   }
 
