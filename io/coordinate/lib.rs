@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> Result<GeoPoint, BadPosition> {
     })
 }
 
-/// Reads a position, and after a last comma the height of an antenna above ground, m.
+/// Reads a position, and after a last semicolon or comma the height of an antenna above ground, m.
 ///
 /// # Errors
 /// As [`parse`].
@@ -59,19 +59,22 @@ pub fn parse_with_height(text: &str) -> Result<(GeoPoint, Option<f64>), BadPosit
         Ok(position) => return Ok((position, None)),
         Err(error) => error,
     };
-    let split = text.rsplit_once(',').or_else(|| text.rsplit_once(';'));
-    let Some((position, height)) = split else {
-        return Err(error);
-    };
-    let height = height.trim().trim_end_matches('m').trim_end();
-    match (parse(position), height.parse::<f64>()) {
-        (Ok(position), Ok(height_m)) if height_m.is_finite() => Ok((position, Some(height_m))),
-        (Ok(_), _) => Err(BadPosition {
-            found: text.to_owned(),
-            allowed: "a finite height_agl_m in metres after the position".to_owned(),
-        }),
-        _ => Err(error),
+    // After a semicolon commas are decimal ones.
+    let splits = [text.rsplit_once(';'), text.rsplit_once(',')];
+    let mut has_position = false;
+    for (position, height) in splits.into_iter().flatten() {
+        let Ok(position) = parse(position) else { continue };
+        let height = height.trim().trim_end_matches('m').trim_end().replace(',', ".");
+        match height.parse::<f64>() {
+            Ok(height_m) if height_m.is_finite() => return Ok((position, Some(height_m))),
+            _ => has_position = true,
+        }
     }
+    if has_position {
+        let allowed = "a finite height_agl_m in metres after the position".to_owned();
+        return Err(BadPosition { found: text.to_owned(), allowed });
+    }
+    Err(error)
 }
 
 #[cfg(test)]

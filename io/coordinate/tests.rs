@@ -76,6 +76,15 @@ fn a_height_may_follow() {
     assert!((point.lat_deg() - 57.714_166).abs() < 1e-5 && height_m == Some(20.0));
     let (_, height_m) = parse_with_height("JO57XR, 30").unwrap();
     assert_eq!(height_m, Some(30.0));
+    for text in ["57,71;11,94;2,5", "57.71;11.94;2.5", "57.71,11.94;2.5", "57,71 ; 11,94 ; 2,5 m"] {
+        let (point, height_m) = parse_with_height(text).unwrap();
+        assert_eq!(
+            (point.lat_deg(), point.lon_deg(), height_m),
+            (57.71, 11.94, Some(2.5)),
+            "{text}"
+        );
+    }
+    assert_eq!(parse_with_height("57,71;11,94").unwrap().1, None);
     assert_eq!(parse_with_height("57.71,11.94").unwrap().1, None);
 }
 
