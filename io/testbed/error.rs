@@ -29,6 +29,14 @@ pub enum TestbedError {
         #[source]
         source: io::Error,
     },
+    /// The testbed has a controller.
+    #[error("testbed {testbed} has a controller, process {pid}")]
+    Controlled {
+        /// Name of the testbed.
+        testbed: String,
+        /// Process, 0 if it just ended.
+        pid: i32,
+    },
     /// A required program cannot be started.
     #[error("start {program}; {hint}")]
     Program {

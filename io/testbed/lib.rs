@@ -43,4 +43,4 @@ pub use namespace::{Namespace, inside, replace};
 pub use network::TestbedNetwork;
 pub use probe::{FarEnd, ping, throughput};
 pub use process::{is_alive, kill_process};
-pub use state::{State, tear_down};
+pub use state::{ControllerLock, State, tear_down};

@@ -3,6 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+
 use super::error::TestbedError;
 use super::names::{NETNS, Names, SEGMENT};
 use super::namespace::{named, remove, terminate_processes};
@@ -85,6 +89,39 @@ impl State {
         self.folder.join("controller.log")
     }
 
+    /// Locked by the controller as long as it runs, from before it has a socket.
+    fn lock(&self) -> PathBuf {
+        self.folder.join("controller.lock")
+    }
+
+    /// Takes the lock of the controller for this process; its folder must be there. It is free again when the
+    /// process ends, however it ends, or drops the lock.
+    ///
+    /// # Errors
+    /// [`TestbedError::Controlled`] while another process has it; when the system refuses.
+    pub fn claim(&self) -> Result<ControllerLock, TestbedError> {
+        let path = self.lock();
+        let opened = fs::File::options().create(true).truncate(false).write(true).open(&path);
+        let file = opened.map_err(TestbedError::file("open", &path))?;
+        match fcntl(&file, FcntlArg::F_SETLK(&whole_file())) {
+            Ok(_) => Ok(ControllerLock { _file: file }),
+            Err(Errno::EAGAIN | Errno::EACCES) => Err(TestbedError::Controlled {
+                testbed: self.testbed.clone(),
+                pid: self.controller().unwrap_or_default(),
+            }),
+            Err(errno) => Err(TestbedError::file("lock", &path)(errno.into())),
+        }
+    }
+
+    /// Process of the controller, also of one that is starting.
+    #[must_use]
+    pub fn controller(&self) -> Option<i32> {
+        let file = fs::File::options().write(true).open(self.lock()).ok()?;
+        let mut lock = whole_file();
+        fcntl(&file, FcntlArg::F_GETLK(&mut lock)).ok()?;
+        (i32::from(lock.l_type) != libc::F_UNLCK).then_some(lock.l_pid)
+    }
+
     /// Creates the folder.
     ///
     /// # Errors
@@ -125,6 +162,23 @@ impl State {
             });
         }
         Ok(Path::new(NETNS).join(Names::mark(&self.testbed) + name))
+    }
+}
+
+/// Lock of the controller, as long as it is not dropped.
+#[derive(Debug)]
+pub struct ControllerLock {
+    _file: fs::File,
+}
+
+/// A lock for writing on all of a file. It is that of a process, so that others read its id.
+fn whole_file() -> libc::flock {
+    libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
     }
 }
 

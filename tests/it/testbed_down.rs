@@ -95,3 +95,20 @@ fn a_testbed_whose_controller_is_dead_or_stuck_goes_down() {
         assert_eq!(printed, removed, "{signal}");
     }
 }
+
+#[needs(namespaces)]
+#[test]
+fn a_controller_that_is_starting_is_ended() {
+    let folder = folder();
+    let script = "\"$0\" testbed up many.toml --flat-earth >/dev/null 2>&1 & \n\
+        until [ \"$(ls /run/netns 2>/dev/null | wc -l)\" -ge 5 ]; do sleep 0.01; done\n\
+        test ! -e /run/groundwave/many/control.sock && echo starting\n\
+        \"$0\" testbed down\n\
+        left\n\
+        controller || echo none\n";
+    let printed = run(folder.path(), script);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "starting", "{printed}");
+    assert!(lines[1].starts_with("testbed many removed: "), "{printed}");
+    assert_eq!(&lines[2..], ["0", "0", "none"], "{printed}");
+}

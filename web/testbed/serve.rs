@@ -29,8 +29,8 @@ use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
 use groundwave_store::journal_file;
 use groundwave_store::journal_file::FileJournal;
 use groundwave_testbed::{
-    BoundPorts, DaemonReply, DaemonRequest, DaemonState, Driver, Names, State, TestbedError,
-    TestbedNetwork, restore, tear_down,
+    BoundPorts, ControllerLock, DaemonReply, DaemonRequest, DaemonState, Driver, Names, State,
+    TestbedError, TestbedNetwork, restore, tear_down,
 };
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +50,7 @@ pub struct Prepared {
     adopt: bool,
     /// Simulated seconds per second.
     speed: f64,
+    lock: ControllerLock,
 }
 
 /// Prepares a new testbed: queues the scenario or recording, records it, and computes the first tick.
@@ -71,6 +72,7 @@ pub fn prepare(
         vec![("testbed.begin", begin), ("testbed.pace", serde_json::json!({ "speed": speed }))];
     let mut engine = prepare_after(path, scenario, &terrain, first)?;
     state.create().map_err(Failure::machine)?;
+    let lock = state.claim().map_err(Failure::machine)?;
     std::fs::write(state.terrain(), terrain.source.to_json())?;
     let journal = FileJournal::create(&state.log(), &header(scenario, &terrain));
     engine.record(journal.map_err(Failure::input)?).checkpoint_every(CHECKPOINT_TICKS);
@@ -82,7 +84,7 @@ pub fn prepare(
         return Err(Failure::Input(message));
     }
     terrain.check_tiles()?;
-    Ok(Prepared { settings, engine, effects, adopt: false, speed })
+    Ok(Prepared { settings, engine, effects, adopt: false, speed, lock })
 }
 
 /// Prepares the takeover of a testbed without a controller: replays its log and continues it.
@@ -98,6 +100,7 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
         )),
         other => other,
     };
+    let lock = state.claim().map_err(Failure::machine)?;
     let opened = journal_file::open(&state.log()).map_err(Failure::input);
     let mut log = opened.map_err(unusable)?;
     evaluation::compare(&mut log);
@@ -136,7 +139,7 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     // Ticked once here, because a paused simulation would not apply it.
     engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
     let speed = view.testbed.speed;
-    Ok(Prepared { settings, engine, effects, adopt: true, speed })
+    Ok(Prepared { settings, engine, effects, adopt: true, speed, lock })
 }
 
 /// A controller whose network is up.
@@ -148,6 +151,8 @@ pub struct RunningTestbed {
     listener: UnixListener,
     controller: Controller,
     stop: CancellationToken,
+    /// Free when this process ends.
+    _lock: ControllerLock,
 }
 
 impl RunningTestbed {
@@ -156,7 +161,7 @@ impl RunningTestbed {
     /// # Errors
     /// When the network cannot be created or the socket is in use.
     pub fn start(state: &State, prepared: Prepared) -> Result<Self, Failure> {
-        let Prepared { settings, engine, effects, adopt, speed } = prepared;
+        let Prepared { settings, engine, effects, adopt, speed, lock } = prepared;
         let names = Names { testbed: settings.name.clone(), network: settings.network };
         // A file and two sockets for each node.
         tracing::debug!(limit = raise_limit(), "open files");
@@ -196,7 +201,8 @@ impl RunningTestbed {
             let _context = runtime.enter();
             groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
         }
-        Ok(Self { runtime, engine, driver, socket, listener, controller, stop })
+        let _lock = lock;
+        Ok(Self { runtime, engine, driver, socket, listener, controller, stop, _lock })
     }
 
     /// Current state of the testbed.
@@ -216,7 +222,7 @@ impl RunningTestbed {
     /// # Errors
     /// When the socket, the simulation, the log or the network fails.
     pub fn run(self) -> Result<(), Failure> {
-        let Self { runtime, engine, driver, socket, listener, controller, stop } = self;
+        let Self { runtime, engine, driver, socket, listener, controller, stop, _lock } = self;
         let served: Result<(), Failure> = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::UnixListener::from_std(listener)?;

@@ -58,7 +58,11 @@ impl Down {
 /// does not stop is killed.
 fn stop_controller(state: &State) -> Result<(), Failure> {
     let Some(pid) = controller_pid(state) else {
-        return Ok(());
+        // One without a socket is starting.
+        return match state.controller() {
+            Some(pid) => kill_process(pid).map_err(Failure::machine),
+            None => Ok(()),
+        };
     };
     let limit = match request_stop(state) {
         Ok(()) => STOP_TIMEOUT,

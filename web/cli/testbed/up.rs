@@ -228,8 +228,13 @@ fn detach(
         }
         std::thread::sleep(interval);
     }
+    // One that is still starting would make namespaces beside a removal.
+    child.kill()?;
+    child.wait()?;
+    let name = &state.testbed;
     Err(Failure::Machine(format!(
-        "the controller did not start within {} s; see {}",
+        "the controller did not start within {} s and was ended; `groundwave testbed down --name {name}` removes \
+         what it made; see {}",
         START_TIMEOUT.as_secs(),
         state.messages().display()
     )))
