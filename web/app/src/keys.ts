@@ -33,7 +33,8 @@ export function press(event: KeyboardEvent): boolean {
   const control = event.ctrlKey || event.metaKey;
   const letter = event.key.toLowerCase();
   if (ui.dialog !== 'none') return false;
-  if (control && letter === 'z' && !inField(event.target)) void (event.shiftKey ? app.redo() : app.undo());
+  if (control && letter === 'p' && app.plan.deployment) ui.dialog = 'print';
+  else if (control && letter === 'z' && !inField(event.target)) void (event.shiftKey ? app.redo() : app.undo());
   else if (control && letter === 'y' && !inField(event.target)) void app.redo();
   else if (inField(event.target)) return false;
   else if (control && letter === 'a') ui.selected = app.plan.nodes.map((node) => node.id);

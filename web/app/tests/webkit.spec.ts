@@ -202,3 +202,30 @@ test.describe('planning and gateway in one process', () => {
     expect(await messages(webkit)).toBe('');
   });
 });
+
+test('the plan is put on paper with its map', async ({ webkit, server, request }) => {
+  const { id } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag']);
+  await open(webkit, `${server.url}/#d=${id}`);
+  await expect.poll(() => webkit.evaluate(() => window.groundwave.app.plan.linksState)).toBe('ready');
+  await webkit.click("//button[@aria-label='Menu']");
+  await webkit.click("//*[@id='menu']//button[contains(., 'Print')]");
+  await expect.poll(() => webkit.evaluate(() => document.querySelector<HTMLElement>('.paper')?.dataset['ready'])).toBe('true');
+  // The picture has the colours of the roles, which no ground has.
+  const colours = await webkit.evaluate(() => {
+    const image = document.querySelector<HTMLImageElement>('.paper img')!;
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const pen = canvas.getContext('2d')!;
+    pen.drawImage(image, 0, 0);
+    const octets = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+    const seen = new Set<string>();
+    for (let at = 0; at < octets.length; at += 4) seen.add(`#${[0, 1, 2].map((channel) => octets[at + channel]!.toString(16).padStart(2, '0')).join('')}`);
+    const roles = window.groundwave.app.plan.roles.filter((role) => window.groundwave.app.plan.nodes.some((node) => node.role === role.id));
+    return { missing: roles.filter((role) => !seen.has(role.color)).map((role) => role.id), shades: seen.size };
+  });
+  expect(colours.missing).toEqual([]);
+  expect(colours.shades).toBeGreaterThan(60);
+  if (SHOTS) writeFileSync(`${SHOTS}/webkit-print.png`, await webkit.screenshot());
+  expect(await webkit.evaluate(() => document.querySelectorAll('.paper .links tbody tr').length)).toBeGreaterThan(1);
+  expect(await messages(webkit)).toBe('');
+});

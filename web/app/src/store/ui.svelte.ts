@@ -89,7 +89,7 @@ export class Ui {
   /** A screen as narrow as a phone's, where panels are sheets. */
   phone = $state(innerWidth <= PHONE_MAX_PX);
   systemDark = $state(matchMedia('(prefers-color-scheme: dark)').matches);
-  dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment' | 'pattern'>('none');
+  dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment' | 'pattern' | 'print'>('none');
   /** Height of the drawer with the profile. */
   profile = $state<Drawer>(stored('profile', DRAWERS, 'low'));
   /** The panel at the side is there; the lists in it are unfolded. */
