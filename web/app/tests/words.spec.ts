@@ -31,7 +31,7 @@ base('names of readings are words, with the unit beside them', () => {
 });
 
 test('fields take and show heights in feet where units are imperial', async ({ page, request }) => {
-  await page.addInitScript(() => localStorage.setItem('units', 'imperial'));
+  await page.addInitScript(() => localStorage.setItem('groundwave.units', 'imperial'));
   const { id, nodes } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
   const field = page.getByLabel('Antenna height, ft');
