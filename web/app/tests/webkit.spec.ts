@@ -1,5 +1,6 @@
 // The page in WebKit, by the pixels of its window: ground, hatching, coverage, nodes and links.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { STATE_COLOURS } from '../src/live/states';
 import { COLOURS } from '../src/verdict';
 import { GROUND_ALPHA, THEMES } from '../src/map/theme';
@@ -210,7 +211,7 @@ test('the plan is put on paper with its map', async ({ webkit, server, request }
   await webkit.click("//button[@aria-label='Menu']");
   await webkit.click("//*[@id='menu']//button[contains(., 'Print')]");
   await expect.poll(() => webkit.evaluate(() => document.querySelector<HTMLElement>('.paper')?.dataset['ready'])).toBe('true');
-  // The picture has the colours of the roles, which no ground has.
+  // The picture has the colours of the roles and the links, and for the most part the grey of the ground.
   const colours = await webkit.evaluate(() => {
     const image = document.querySelector<HTMLImageElement>('.paper img')!;
     const canvas = document.createElement('canvas');
@@ -219,13 +220,80 @@ test('the plan is put on paper with its map', async ({ webkit, server, request }
     pen.drawImage(image, 0, 0);
     const octets = pen.getImageData(0, 0, canvas.width, canvas.height).data;
     const seen = new Set<string>();
-    for (let at = 0; at < octets.length; at += 4) seen.add(`#${[0, 1, 2].map((channel) => octets[at + channel]!.toString(16).padStart(2, '0')).join('')}`);
+    let greys = 0;
+    for (let at = 0; at < octets.length; at += 4) {
+      const channels = [octets[at]!, octets[at + 1]!, octets[at + 2]!];
+      if (Math.max(...channels) - Math.min(...channels) <= 3) greys++;
+      seen.add(`#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`);
+    }
     const roles = window.groundwave.app.plan.roles.filter((role) => window.groundwave.app.plan.nodes.some((node) => node.role === role.id));
-    return { missing: roles.filter((role) => !seen.has(role.color)).map((role) => role.id), shades: seen.size };
+    return { missing: roles.filter((role) => !seen.has(role.color)).map((role) => role.id), seen: [...seen], greys: greys / (octets.length / 4) };
   });
   expect(colours.missing).toEqual([]);
-  expect(colours.shades).toBeGreaterThan(60);
+  const verdicts = await webkit.evaluate(() => window.groundwave.app.plan.links.map((link) => link.forward.verdict));
+  for (const verdict of verdicts) expect(colours.seen, `a link that is ${verdict}`).toContain(COLOURS.light[verdict]);
+  expect(colours.greys).toBeGreaterThan(0.4);
   if (SHOTS) writeFileSync(`${SHOTS}/webkit-print.png`, await webkit.screenshot());
   expect(await webkit.evaluate(() => document.querySelectorAll('.paper .links tbody tr').length)).toBeGreaterThan(1);
   expect(await messages(webkit)).toBe('');
+});
+
+test('a pattern is read and drawn, and a device brings its antenna', async ({ webkit, server, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget']);
+  await open(webkit, `${server.url}/#d=${id}&sel=${nodes['Ramberget']}`);
+  await webkit.click("//button[contains(., 'Antenna pattern file')]");
+  await expect.poll(() => webkit.evaluate(() => document.querySelector('#pattern') !== null)).toBe(true);
+  // The driver has no access to files: one is given to the field as a choice of a person is.
+  const content = readFileSync(join(import.meta.dirname, '../../../examples/sector.msi'), 'utf8');
+  await webkit.evaluate((text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], 'sector.msi'));
+    const input = document.querySelector<HTMLInputElement>('#pattern-file')!;
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  }, content);
+  await expect.poll(() => webkit.evaluate(() => document.querySelectorAll('#pattern [data-cut] path.cut').length)).toBe(2);
+  const box = await webkit.evaluate(() => {
+    const { x, y, width, height } = document.querySelector('#pattern [data-cut=horizontal] path.cut')!.getBoundingClientRect();
+    return { x, y, width, height };
+  });
+  const shown = await picture(webkit);
+  if (SHOTS) writeFileSync(`${SHOTS}/webkit-pattern.png`, await webkit.screenshot());
+  expect(shown.has({ x: box.x + box.width / 2, y: box.y + box.height / 2 }, rgb('#005a94'), Math.ceil(box.width / 2), 24)).toBe(true);
+  await webkit.click("//button[contains(., 'Use for Ramberget')]");
+  const radio = () => webkit.evaluate(() => window.groundwave.app.plan.nodes[0]!.radio as { frequency_mhz?: number; antenna?: { gain_dbi?: number; pattern?: unknown } });
+  await expect.poll(async () => (await radio()).antenna?.gain_dbi).toBe(18);
+
+  // Devices stand in a group of their own.
+  await webkit.evaluate(() => {
+    const radio = document.querySelector<HTMLSelectElement>('[name=radio]')!;
+    radio.value = [...radio.querySelectorAll<HTMLOptionElement>('optgroup[label=Devices] option')].find((option) => option.text.includes('LiteBeam'))!.value;
+    radio.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  await expect.poll(async () => (await radio()).antenna?.gain_dbi).toBe(23);
+  expect((await radio()).frequency_mhz).toBe(5580);
+  expect(await messages(webkit)).toBe('');
+});
+
+test.describe('with land cover', () => {
+  test.use({ cover: join(import.meta.dirname, '../../../examples/land-cover') });
+
+  test('the profile has ground, ray, and what stands on the ground', async ({ webkit, server, request }) => {
+    const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag']);
+    await open(webkit, `${server.url}/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
+    await expect.poll(() => webkit.evaluate(() => document.querySelectorAll('#profile [data-stand]').length)).toBeGreaterThan(0);
+    await webkit.click("//button[@aria-label='Make the profile taller']");
+    const stands = await webkit.evaluate(() =>
+      [...document.querySelectorAll<SVGElement>('#profile [data-stand]')].map((stand) => {
+        const { x, y, width, height } = stand.getBoundingClientRect();
+        return { kind: stand.dataset['stand'] as 'trees' | 'buildings', x: x + width / 2, y: y + height / 2, reach: Math.ceil(Math.max(width, height, 4)) };
+      }),
+    );
+    const shown = await picture(webkit);
+    if (SHOTS) writeFileSync(`${SHOTS}/webkit-profile.png`, await webkit.screenshot());
+    const colours = { trees: '#4f8a3c', buildings: '#8d7f8f' } as const;
+    for (const { kind, reach, ...at } of stands) expect(shown.has(at, rgb(colours[kind]), reach, 16), kind).toBe(true);
+    expect(await webkit.evaluate(() => document.querySelectorAll('#profile .ground').length)).toBe(1);
+    expect(await messages(webkit)).toBe('');
+  });
 });

@@ -65,16 +65,18 @@ export async function mapPicture({ plan, coverages }: App, area: Area, units: Un
 }
 
 /** Resolves once all of a map is drawn, or after some time. */
-function settled(view: MapView): Promise<void> {
-  const until = performance.now() + SETTLED_MS;
+function settled({ map, relief }: MapView): Promise<void> {
   return new Promise((resolve) => {
-    const look = () => {
-      const isDrawn = view.relief.settled && view.map.areTilesLoaded() && !view.map.isMoving();
-      if (isDrawn || performance.now() > until) return resolve();
-      view.map.triggerRepaint();
-      setTimeout(look, 100);
+    const done = () => {
+      clearTimeout(timer);
+      map.off('idle', look);
+      resolve();
     };
-    setTimeout(look, 100);
+    // Ground that comes later has the map drawn again, and be idle again.
+    const look = () => void (relief.settled && map.loaded() && done());
+    const timer = setTimeout(done, SETTLED_MS);
+    map.on('idle', look);
+    map.triggerRepaint();
   });
 }
 
