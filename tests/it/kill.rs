@@ -145,3 +145,29 @@ fn sigterm_ends_the_tick_and_the_log_well() {
     let output = support::groundwave(&["replay", log.to_str().unwrap()]);
     assert!(support::stdout(&output).contains("its digest equals that of the log"));
 }
+
+#[test]
+fn an_interrupted_conversion_leaves_no_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let fix = |time: &str, lat: f64| {
+        format!("<trkpt lat=\"{lat}\" lon=\"11.9\"><time>2026-05-01T{time}Z</time></trkpt>")
+    };
+    let fixes = fix("00:00:00", 57.7) + &fix("23:00:00", 57.9);
+    let gpx = format!("<gpx version=\"1.1\"><trk><trkseg>{fixes}</trkseg></trk></gpx>");
+    std::fs::write(at("walk.gpx"), gpx).unwrap();
+    std::fs::write(at("walk.gwlog"), "of before").unwrap();
+    let [from, to] = ["walk.gpx", "walk.gwlog"].map(|name| at(name).to_str().unwrap().to_owned());
+    let arguments = ["convert", &from, &to, "--force", "--flat-earth"];
+    let mut child = support::command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+    while !at("walk.gwlog.part").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it is converting");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = child.id().to_string();
+    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!at("walk.gwlog.part").exists());
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "of before");
+}

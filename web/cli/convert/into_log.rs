@@ -1,7 +1,8 @@
 //! Recordings of other programs as logs: read, run through a world, recorded.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
@@ -13,9 +14,11 @@ use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Dataset, Format, Script, Source};
 use groundwave_store::journal_file::WholeJournal;
 use serde_json::json;
+use tempfile::TempPath;
 
 use super::{Convert, dropped, tell};
 use crate::cli::output::{self, Output, warning};
+use crate::cli::run::interrupts;
 
 impl Convert {
     /// Writes the log of a recording.
@@ -77,14 +80,24 @@ impl Convert {
             inputs.insert("begin_unix_s".to_owned(), begin.to_string());
         }
         let header = Header { format: FORMAT, seed: 0, step_ns, inputs };
-        output::make_way(&self.to, self.force)?;
-        let journal = WholeJournal::create(&self.to, &header).map_err(Failure::input)?;
+        output::refuse_existing_log(&self.to, self.force)?;
+        // The log is there when it is whole, whatever ends this before.
+        let mut part = self.to.clone().into_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let _ = std::fs::remove_file(&part);
+        let stop = interrupts()?;
+        let journal = WholeJournal::create(&part, &header).map_err(Failure::input)?;
+        let part = TempPath::try_from_path(part)?;
         engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
         let progress =
             output::progress(script.last_tick, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
         let mut refused = 0_usize;
         let mut first = None;
         for tick in 1..=script.last_tick {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Failure::stopped());
+            }
             let ticked = engine.tick(None).map_err(Failure::machine)?;
             refused += ticked.refused.len();
             first = first.or_else(|| ticked.refused.into_iter().next());
@@ -100,7 +113,8 @@ impl Convert {
         engine.stop();
         drop(engine);
         let failed = |error| Failure::Machine(format!("write {}: {error}", self.to.display()));
-        WholeJournal::sync(&self.to).map_err(failed)?;
+        WholeJournal::sync(&part).map_err(failed)?;
+        part.persist(&self.to).map_err(|error| failed(error.error))?;
         Ok(digest)
     }
 }
