@@ -92,6 +92,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     node_settings.put
     node_settings.remove
     onboarding.approve
+    onboarding.approve_many
     onboarding.dismiss
     onboarding.expect
     onboarding.forget

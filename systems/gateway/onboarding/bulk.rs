@@ -5,19 +5,70 @@ use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 pub use super::components::{RegistrationId, RegistrationState};
+use super::decisions::ApproveRegistration;
 use super::request::{decide, put};
+use super::same_mac::SameMac;
 use crate::fleet;
 use crate::identity::find;
+use groundwave_simulation::site::NodeId;
 
 /// Registrations of one command at most.
 pub const SELECTION_MAX: usize = 1_000;
 
-fn check(registrations: &[RegistrationId]) -> Result<(), Refusal> {
+/// States in which many registrations are decided on at once.
+const UNDECIDED: [RegistrationState; 2] = [RegistrationState::Pending, RegistrationState::Expired];
+
+fn check<T>(registrations: &[T]) -> Result<(), Refusal> {
     if registrations.len() > SELECTION_MAX {
         let allowed = format!("0 to {SELECTION_MAX} registrations");
         return Err(Refusal::invalid("registrations", registrations.len(), allowed));
     }
     Ok(())
+}
+
+/// Approves registrations, each as [`ApproveRegistration`] does: those that are refused stay as they are.
+/// Those that are missing, or neither pending nor expired, have no result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApproveRegistrations {
+    /// Registrations, each with the id of its node, if it becomes a new one.
+    pub registrations: Vec<(RegistrationId, NodeId)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_id: Option<String>,
+    /// Deciding user.
+    pub by: String,
+}
+impl Command for ApproveRegistrations {
+    type Out = Result<Vec<(RegistrationId, Result<NodeId, Refusal>)>, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check(&self.registrations)?;
+        fleet::check_role(world, self.role_id.as_deref())?;
+        let mut results = Vec::new();
+        for (id, node) in self.registrations {
+            let Ok((_, registration)) = find(world, id) else {
+                continue;
+            };
+            if !UNDECIDED.contains(&registration.state) {
+                continue;
+            }
+            let approval = ApproveRegistration {
+                registration: id,
+                node,
+                same_mac: SameMac::SameNode,
+                name: None,
+                role_id: self.role_id.clone(),
+                overlay_ip: None,
+                by: self.by.clone(),
+                revision: None,
+            };
+            results.push((id, approval.apply(world)));
+        }
+        Ok(results)
+    }
+}
+impl Recorded for ApproveRegistrations {
+    const NAME: &'static str = "onboarding.approve_many";
+    type Reply = Vec<(RegistrationId, Result<NodeId, Refusal>)>;
 }
 
 /// Rejects registrations. Those that are missing, or neither pending nor expired, stay as they are.
@@ -42,8 +93,7 @@ impl Command for RejectRegistrations {
             let Ok((_, mut registration)) = find(world, id) else {
                 continue;
             };
-            let open = [RegistrationState::Pending, RegistrationState::Expired];
-            if !open.contains(&registration.state) {
+            if !UNDECIDED.contains(&registration.state) {
                 continue;
             }
             registration.state = RegistrationState::Rejected;

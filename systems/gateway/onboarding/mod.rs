@@ -26,7 +26,7 @@ use groundwave_engine::{Builder, Phase};
 pub use crate::identity::STALE;
 use crate::identity::components;
 
-pub use bulk::{ForgetRegistrations, RejectRegistrations, SELECTION_MAX};
+pub use bulk::{ApproveRegistrations, ForgetRegistrations, RejectRegistrations, SELECTION_MAX};
 pub use components::{
     Decision, JoinClaims, Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId,
     RegistrationKind,
@@ -62,6 +62,7 @@ pub fn onboarding(engine: &mut Builder) {
         .command::<RequestJoin>()
         .command::<ApproveRegistration>()
         .command::<RejectRegistration>()
+        .command::<ApproveRegistrations>()
         .command::<RejectRegistrations>()
         .command::<ForgetRegistrations>()
         .command::<RevokeRegistration>()

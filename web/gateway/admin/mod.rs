@@ -4,6 +4,7 @@ pub mod audit;
 pub mod backup;
 pub mod registrations;
 pub mod registrations_bulk;
+mod selection;
 pub mod users;
 
 use groundwave_http::endpoints::Endpoints;
@@ -23,6 +24,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         registrations::registration_reject,
         registrations::registration_revoke,
         registrations::registration_reset,
+        registrations_bulk::registrations_approve,
         registrations_bulk::registrations_reject,
         registrations_bulk::registrations_delete,
         registrations_bulk::registration_delete,

@@ -1,43 +1,65 @@
 //! Registration endpoints for many at once, and deletion.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::onboarding::{
-    ForgetRegistrations, Registration, RegistrationId, RejectRegistrations, SELECTION_MAX,
+    ApproveRegistrations, ForgetRegistrations, RegistrationId, RejectRegistrations,
 };
 use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
 use groundwave_http::{Json, Path, Problem};
-use groundwave_protocol::{Proof, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::registrations::reason;
+use super::selection::Selection;
 use crate::access::Admin;
+use crate::nodes::inventory::planned;
 use crate::services::world::{World, missing};
 
-/// Selection of registrations: those that fit all given criteria, at least one.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+/// Approval of many registrations.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Selection {
-    /// Registration ids, up to 1000.
+pub struct BulkApproval {
+    /// Registrations.
+    pub select: Selection,
+    /// Role id of all of them.
     #[serde(default)]
-    #[schemars(length(max = 1000))]
-    pub registration_ids: Option<Vec<Uuid>>,
-    /// State.
-    #[serde(default)]
-    pub state: Option<RegistrationState>,
-    /// Source of the last request: address or CIDR.
-    #[serde(default)]
-    #[schemars(length(max = 64))]
-    pub source: Option<String>,
-    /// Result of the proof of possession.
-    #[serde(default)]
-    pub key_proof: Option<Proof>,
+    #[schemars(length(min = 1, max = 64))]
+    pub role_id: Option<String>,
+}
+
+/// Registration that was approved.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovedRegistration {
+    /// Registration id.
+    pub registration_id: Uuid,
+    /// Node id.
+    pub node_id: Uuid,
+}
+
+/// Registration that could not be approved.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedRegistration {
+    /// Registration id.
+    pub registration_id: Uuid,
+    /// Reason.
+    pub reason: String,
+}
+
+/// Outcome of an approval of many registrations.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BulkApprovalOutcome {
+    /// Approved registrations.
+    pub approved: Vec<ApprovedRegistration>,
+    /// Registrations that could not be approved; they stay as they are.
+    pub refused: Vec<RefusedRegistration>,
+    /// Selected registrations that are neither pending nor expired.
+    pub skipped: Vec<Uuid>,
+    /// Number of selected registrations beyond the first 1000: send the request again.
+    pub remaining: usize,
 }
 
 /// Rejection of many registrations.
@@ -74,89 +96,6 @@ pub struct BulkOutcome {
     pub remaining: usize,
 }
 
-/// Network of addresses.
-struct Network {
-    ip: IpAddr,
-    prefix_len: u32,
-}
-
-fn bits(ip: IpAddr) -> (u128, u32) {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => (u128::from(ip.to_bits()), 32),
-        IpAddr::V6(ip) => (ip.to_bits(), 128),
-    }
-}
-
-impl Network {
-    fn parse(text: &str) -> Option<Self> {
-        let (ip, prefix_len) = match text.split_once('/') {
-            Some((ip, prefix_len)) => (ip, Some(prefix_len.parse().ok()?)),
-            None => (text, None),
-        };
-        let ip: IpAddr = ip.parse().ok()?;
-        let (_, width) = bits(ip);
-        let prefix_len = prefix_len.unwrap_or(width);
-        (prefix_len <= width).then_some(Self { ip, prefix_len })
-    }
-
-    fn holds(&self, ip: IpAddr) -> bool {
-        let ((own, width), (other, other_width)) = (bits(self.ip), bits(ip));
-        let shift = width - self.prefix_len;
-        let head = |bits: u128| bits.checked_shr(shift).unwrap_or(0);
-        width == other_width && head(own) == head(other)
-    }
-}
-
-impl Selection {
-    /// Selected registrations, the first 1000, and the number of others.
-    fn of(self, world: &World) -> Result<(Vec<RegistrationId>, usize), Problem> {
-        let Self { registration_ids, state, source, key_proof } = self;
-        let is_empty = registration_ids.is_none()
-            && state.is_none()
-            && source.is_none()
-            && key_proof.is_none();
-        if is_empty {
-            let message = "no criterion: allowed registration_ids, state, source, key_proof";
-            return Err(Problem::field("/select", FieldCode::Missing, message));
-        }
-        let ids: Option<BTreeSet<_>> =
-            registration_ids.map(|ids| ids.into_iter().map(RegistrationId::new).collect());
-        if ids.as_ref().is_some_and(|ids| ids.len() > SELECTION_MAX) {
-            let message = format!("too many: allowed 0 to {SELECTION_MAX}");
-            let pointer = "/select/registration_ids";
-            return Err(Problem::field(pointer, FieldCode::Length, message));
-        }
-        let network = source
-            .map(|source| {
-                Network::parse(&source).ok_or_else(|| {
-                    let message = "invalid source: allowed an IP address or CIDR";
-                    Problem::field("/select/source", FieldCode::Format, message)
-                })
-            })
-            .transpose()?;
-        let fits = |id: &RegistrationId, registration: &Registration| {
-            let proof = registration.claims.key_proof.unwrap_or(Proof::Absent);
-            ids.as_ref().is_none_or(|ids| ids.contains(id))
-                && state.is_none_or(|state| state == registration.state)
-                && key_proof.is_none_or(|key_proof| key_proof == proof)
-                && network
-                    .as_ref()
-                    .is_none_or(|network| network.holds(registration.claims.source_ip))
-        };
-        let view = world.view();
-        let mut selected: Vec<RegistrationId> = view
-            .onboarding
-            .registrations
-            .iter()
-            .filter(|(id, registration)| fits(id, registration))
-            .map(|(id, _)| *id)
-            .collect();
-        let remaining = selected.len().saturating_sub(SELECTION_MAX);
-        selected.truncate(SELECTION_MAX);
-        Ok((selected, remaining))
-    }
-}
-
 fn outcome(
     selected: &[RegistrationId],
     changed: Vec<RegistrationId>,
@@ -169,6 +108,46 @@ fn outcome(
         changed: changed.iter().map(|id| id.uuid()).collect(),
         remaining,
     })
+}
+
+/// Approve many registrations
+///
+/// Approves the selected ones that are pending or expired, each as its own approval would: its node is the
+/// one with its MAC address, else a new one with its host name and a free overlay address.
+#[utoipa::path(post, path = "/v1/admin/registrations/approve", tag = "admin",
+    responses((status = 200, description = "Approved, refused and skipped registrations")))]
+pub async fn registrations_approve(
+    Admin(caller): Admin,
+    State(world): State<World>,
+    StrictJson(approval): StrictJson<BulkApproval>,
+) -> Result<Json<BulkApprovalOutcome>, Problem> {
+    let (selected, remaining) = approval.select.of(&world)?;
+    let mut registrations = Vec::with_capacity(selected.len());
+    for id in &selected {
+        registrations.push((*id, planned(&world, None)?));
+    }
+    let command = ApproveRegistrations {
+        registrations,
+        role_id: approval.role_id,
+        by: caller.username.clone(),
+    };
+    let results = world.submit(command).await?;
+    let with_result: BTreeSet<_> = results.iter().map(|(id, _)| *id).collect();
+    let (mut approved, mut refused) = (Vec::new(), Vec::new());
+    for (id, result) in results {
+        let registration_id = id.uuid();
+        match result {
+            Ok(node) => {
+                approved.push(ApprovedRegistration { registration_id, node_id: node.uuid() });
+            }
+            Err(refusal) => {
+                let reason = refusal.to_string();
+                refused.push(RefusedRegistration { registration_id, reason });
+            }
+        }
+    }
+    let skipped = selected.iter().filter(|id| !with_result.contains(id)).map(|id| id.uuid());
+    Ok(Json(BulkApprovalOutcome { approved, refused, skipped: skipped.collect(), remaining }))
 }
 
 /// Reject many registrations
@@ -232,27 +211,5 @@ pub async fn registration_delete(
             StatusCode::CONFLICT,
             "the registration is approved or of a node: revoke it or delete the node",
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_network_holds_its_addresses() {
-        let network = Network::parse("10.41.0.0/24").unwrap();
-        assert!(network.holds("10.41.0.9".parse().unwrap()));
-        assert!(network.holds("::ffff:10.41.0.9".parse().unwrap()));
-        assert!(!network.holds("10.41.1.9".parse().unwrap()));
-        assert!(!network.holds("::1".parse().unwrap()));
-        let one = Network::parse("2001:db8::1").unwrap();
-        assert!(one.holds("2001:db8::1".parse().unwrap()));
-        assert!(!one.holds("2001:db8::2".parse().unwrap()));
-        assert!(Network::parse("0.0.0.0/0").unwrap().holds("192.0.2.1".parse().unwrap()));
-        assert!(Network::parse("::/0").unwrap().holds("2001:db8::2".parse().unwrap()));
-        for bad in ["", "10.41.0.0/33", "10.41.0", "::/129", "10.41.0.0/-1"] {
-            assert!(Network::parse(bad).is_none(), "{bad}");
-        }
     }
 }
