@@ -6,7 +6,7 @@ use super::access::Access;
 use super::state::Gateway;
 use super::{
     admin, auth, camera, canonical, external, firewall, firmware, flows, impairment, mesh, network,
-    nodes, power, sensors, system, telemetry, testbed, trust,
+    nodes, power, public, sensors, system, telemetry, testbed, trust,
 };
 
 /// Endpoints of all categories.
@@ -29,4 +29,5 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(impairment::endpoints())
         .merge(testbed::endpoints())
         .merge(admin::endpoints())
+        .merge(public::endpoints())
 }

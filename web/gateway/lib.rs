@@ -23,6 +23,7 @@ mod network;
 mod nodes;
 mod object_endpoints;
 mod power;
+mod public;
 mod router;
 mod sensors;
 pub mod serve;

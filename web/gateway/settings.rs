@@ -76,6 +76,8 @@ pub struct Settings {
     pub targets: TargetPolicy,
     /// Streams of cameras require an access token.
     pub camera_tokens: bool,
+    /// The public map is shown to callers without a token.
+    pub public_map: bool,
     /// Control socket of a testbed; optional.
     pub testbed_socket: Option<std::path::PathBuf>,
 }
@@ -105,6 +107,7 @@ impl Default for Settings {
             flow_servers: FlowServers::default(),
             targets: TargetPolicy::default(),
             camera_tokens: false,
+            public_map: false,
             testbed_socket: None,
         }
     }

@@ -170,6 +170,12 @@ pub struct GatewayConfig {
     /// Authentication of camera streams: none, or an access token in the query parameter `t`
     #[arg(long, env = "GATEWAY_CAMERA_STREAM_AUTH", value_enum, default_value = "none")]
     pub camera_stream_auth: StreamAuth,
+
+    /// Show the public map to anyone: /map and /meshviewer.json, with names, states, positions and links
+    /// of approved nodes without the tag `private`
+    #[arg(long, env = "GATEWAY_PUBLIC_MAP")]
+    pub public_map: bool,
+
     /// Servers that flows reach.
     #[command(flatten)]
     pub flows: super::flow_config::FlowConfig,
@@ -296,6 +302,7 @@ impl GatewayConfig {
                 allowed: self.allowed_targets.clone(),
             },
             camera_tokens: self.camera_stream_auth == StreamAuth::Token,
+            public_map: self.public_map,
             testbed_socket: self.testbed_socket.clone(),
             ..defaults
         };
