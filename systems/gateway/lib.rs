@@ -15,6 +15,7 @@ pub mod fleet;
 mod hostile_tests;
 mod identity;
 pub mod onboarding;
+pub mod outage;
 pub mod peripheral;
 pub mod power;
 #[doc(hidden)]
@@ -22,6 +23,7 @@ pub mod rollout;
 pub mod snapshot;
 #[cfg(test)]
 mod test_world;
+mod timed_id;
 
 use std::sync::Arc;
 
@@ -44,6 +46,7 @@ pub fn world(terrain: Arc<dyn Terrain>) -> Builder {
         .plugin(configuration::configuration)
         .plugin(peripheral::peripheral)
         .plugin(rollout::rollout)
+        .plugin(outage::outage)
         .plugin(automation::automation);
     builder
 }

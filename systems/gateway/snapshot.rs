@@ -16,6 +16,7 @@ use crate::configuration::Configuration;
 use crate::firewall::Firewall;
 use crate::fleet::{Fleet, FleetEvents};
 use crate::onboarding::Onboarding;
+use crate::outage::Outages;
 use crate::peripheral::Peripherals;
 use crate::power::LatestUps;
 
@@ -50,6 +51,9 @@ pub struct Snapshot {
     /// Executions, deliveries and alerts of automation flows.
     #[serde(serialize_with = "section", skip_serializing_if = "no_automation")]
     pub automation: Arc<AutomationView>,
+    /// Outages: nodes that are offline, by the node through which they were reached.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_outages")]
+    pub outages: Arc<Outages>,
     /// Recent events; not part of the digest.
     #[serde(skip)]
     pub events: Arc<FleetEvents>,
@@ -77,6 +81,10 @@ fn no_fleet(fleet: &Arc<Fleet>) -> bool {
 
 fn unobserved(peripherals: &Arc<Peripherals>) -> bool {
     peripherals.is_empty()
+}
+
+fn no_outages(outages: &Arc<Outages>) -> bool {
+    outages.is_empty()
 }
 
 fn no_automation(automation: &Arc<AutomationView>) -> bool {
@@ -109,6 +117,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             config: Configuration::gather(world),
             peripherals: world.resource::<Section<_>>().share(),
             automation: world.resource::<Section<_>>().share(),
+            outages: world.resource::<Section<_>>().share(),
             events: world.resource::<Section<_>>().share(),
         }
     }

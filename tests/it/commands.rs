@@ -103,6 +103,8 @@ fn registry_has_the_reviewed_list_of_commands() {
     onboarding.request
     onboarding.reset
     onboarding.revoke
+    outage.begin
+    outage.gateway_links
     peripheral.readings
     peripheral.scan
     power.remove

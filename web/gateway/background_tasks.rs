@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use groundwave_files::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
 use groundwave_gateway::fleet::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
+use groundwave_gateway::outage::BeginOutages;
 use groundwave_gateway::peripheral::RecordHostReadings;
 
 pub use crate::history_writer::store_minutes;
+pub use crate::services::gateway_links::observe_gateway_links;
 use crate::state::Gateway;
 
 /// Period of the gateway clock.
@@ -32,7 +34,8 @@ pub async fn start_clock(gateway: &Gateway) -> Result<(), groundwave_http::Probl
         now_ns: gateway.world.now_ns(),
         period_ns: u64::try_from(period).unwrap_or(u64::MAX),
     };
-    gateway.world.submit(begin).await
+    gateway.world.submit(begin).await?;
+    gateway.world.submit(BeginOutages {}).await
 }
 
 /// Reports the time to the world, until the gateway stops; first the start of the gateway, if that

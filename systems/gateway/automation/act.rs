@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::acting::{Acted, Acting};
 use super::alerts::{Alerts, raise};
-use super::basis::{bounded, timed_id};
+use super::basis::bounded;
 use super::delivery::{DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin};
 use super::execution::Flows;
 use super::fleet_states::FleetStates;
@@ -19,6 +19,7 @@ use crate::automation::language::{
     Command, Retry, SetVariable, StepKind, fill, fill_topic, fill_value,
 };
 use crate::fleet::{CommandQueues, EnqueueCommand, EventBuffer};
+use crate::timed_id::timed_id;
 
 /// Maximum deliveries, those of the dead-letter list included.
 const DELIVERIES_MAX: usize = 10_000;

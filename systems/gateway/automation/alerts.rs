@@ -9,10 +9,11 @@ use serde_json::json;
 
 use super::acting::{Acted, Acting};
 use super::alert_record::{AlertEnd, AlertId, AlertKind, AlertMessage, AlertOrigin};
-use super::basis::timed_id;
 use super::components::AutomationId;
+use super::state::Resolutions;
 use crate::automation::language::{Alert, fill};
 use crate::fleet::EventBuffer;
+use crate::timed_id::timed_id;
 
 /// Subject of an alert: flow and key.
 type Subject = (AutomationId, String);
@@ -43,6 +44,7 @@ pub(super) struct Alerts<'w, 's> {
     index: Res<'w, Index<AlertKind>>,
     records: Query<'w, 's, OpenAlert, Without<AlertEnd>>,
     commands: Commands<'w, 's>,
+    resolutions: ResMut<'w, Resolutions>,
     openings: Local<'s, Vec<Opening>>,
     /// Alerts that are not closed; collected where the first step of the system asks for them.
     open: Local<'s, Option<BTreeMap<Subject, Place>>>,
@@ -140,6 +142,7 @@ pub(super) fn raise(
     if let Some(id) = present {
         if alert.resolve {
             alerts.open().remove(&subject);
+            alerts.resolutions.0.push((id, acting.cause.trigger.depth + 1));
         }
         let output = json!({ "alert_id": id, "open": !alert.resolve, "opened": false });
         return Acted::done(input, output);

@@ -1,9 +1,8 @@
-//! Time, ids and bounds that all modules of automation share.
+//! Bounds and one-shot systems that all modules of automation share.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Refusal;
-use serde_json::{Value, json};
-use uuid::Uuid;
+use serde_json::{Map, Value, json};
 
 /// Maximum length of an input or output of a step, bytes of its JSON.
 const VALUE_BYTES_MAX: usize = 16 << 10;
@@ -22,12 +21,12 @@ where
     outcome.map_err(|err| Refusal::conflict(err.to_string()))?
 }
 
-/// An id whose first bits are the time, and whose others follow from a name within a namespace.
-pub(super) fn timed_id(at_ms: u64, namespace: Uuid, name: &[u8]) -> Uuid {
-    let hash = Uuid::new_v5(&namespace, name);
-    let mut random = [0; 10];
-    random.copy_from_slice(&hash.as_bytes()[..10]);
-    uuid::Builder::from_unix_timestamp_millis(at_ms, &random).into_uuid()
+/// Fields of an object; none of another value.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
 }
 
 /// The value, or its length where it is too long.

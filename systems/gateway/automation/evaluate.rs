@@ -18,6 +18,7 @@ use super::delivery::{
 use super::execution::{adopt_executions, end_orphans, expire_executions, start_executions};
 use super::links::match_links;
 use super::readings::match_readings;
+use super::resolutions::match_resolutions;
 use super::retention::{drop_old, trim_alerts, trim_dead, trim_executions};
 use super::state::{Pass, Progress};
 use super::times::match_times;
@@ -25,6 +26,7 @@ use super::triggers::{match_events, watch_triggers};
 use crate::automation::language::{StepKind, next_run_ms, plan};
 use crate::config::Stamp;
 use crate::fleet::EventBuffer;
+use crate::outage::OutageSystems;
 
 /// Maximum attempts handed to the workers in one tick.
 const ATTEMPTS_PER_TICK: usize = 256;
@@ -42,7 +44,14 @@ const WALL_KNOWN_NS: u64 = 1_000_000_000_000_000_000;
 /// they write, each spawned at the end of the system in which it began.
 pub(super) fn systems() -> ScheduleConfigs<ScheduleSystem> {
     let evaluates = |pass: Res<Pass>| pass.evaluates;
-    let work = (start_executions, expire_executions, advance_executions, hand_over, drop_old);
+    let work = (
+        start_executions,
+        expire_executions,
+        advance_executions,
+        (match_resolutions, start_executions).chain(),
+        hand_over,
+        drop_old,
+    );
     (
         end_orphans,
         adopt_executions,
@@ -58,6 +67,7 @@ pub(super) fn systems() -> ScheduleConfigs<ScheduleSystem> {
         (trim_executions, trim_dead, trim_alerts).chain(),
     )
         .chain()
+        .after(OutageSystems)
         .run_if(has_automation)
 }
 

@@ -8,7 +8,6 @@ use bevy_ecs::query::QueryData;
 use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Clock, Index, Kind, Refusal};
 
-use super::basis::timed_id;
 use super::components::{
     Automation, AutomationId, ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind,
     ExecutionPlan, ExecutionState, ExecutionStatus, ExecutionSteps, FinishedOf, FlowMemory,
@@ -19,6 +18,7 @@ use super::delivery::{DeadLetter, DeliveryId, DeliveryKind, DeliveryOrigin};
 use crate::automation::language::{FlowMode, FlowPlan, StepRole, StepState};
 use crate::config::Stamp;
 use crate::fleet::EventBuffer;
+use crate::timed_id::timed_id;
 
 /// Maximum executions of a flow in a minute; the first one beyond it is recorded as skipped, further
 /// ones are not recorded.

@@ -7,9 +7,10 @@ use groundwave_simulation::site::NodeId;
 use serde_json::json;
 use uuid::Uuid;
 
+use super::basis::object;
 use super::execution::{Start, Starts};
 use super::state::{Pass, Progress};
-use super::triggers::{FleetNodes, Watched, object, record};
+use super::triggers::{FleetNodes, Watched, record};
 use crate::automation::language::{LinkEventKind, StepKind};
 use crate::fleet::{EdgeStatus, MeshEdges};
 

@@ -27,8 +27,10 @@ mod execution_record;
 mod fleet_states;
 pub mod language;
 mod links;
+mod outage_values;
 mod readings;
 mod request;
+mod resolutions;
 mod retention;
 mod state;
 #[cfg(test)]
@@ -67,6 +69,7 @@ pub fn automation(engine: &mut Builder) {
         .resource(execution::Starts::default())
         .resource(state::GatewayReadings::default())
         .resource(triggers::Watched::default())
+        .resource(state::Resolutions::default())
         .section::<AutomationView>()
         .effect::<Deliver>()
         .command::<TriggerFlow>()

@@ -10,10 +10,11 @@ use groundwave_simulation::site::NodeId;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::basis::object;
 use super::components::{Automation, AutomationId, FlowMemory, TriggerRecord};
 use super::execution::{Start, Starts};
 use super::state::{GatewayReadings, Pass};
-use super::triggers::{FleetNodes, Watch, Watched, admits, object, record, thresholds};
+use super::triggers::{FleetNodes, Watch, Watched, admits, record, thresholds};
 use crate::automation::language::{
     Crossing, FlowPlan, GATEWAY_PREFIX, StepKind, ThresholdMemory, When,
 };

@@ -7,12 +7,18 @@ use groundwave_engine::{Refusal, State};
 use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
+use super::alert_record::AlertId;
 use super::components::ExecutionId;
 use crate::fleet::EdgeStatus;
 
 /// Readings of the gateway that are to be evaluated, oldest first.
 #[derive(Resource, Default)]
 pub(super) struct GatewayReadings(pub VecDeque<(String, f64)>);
+
+/// Alerts that steps of this tick closed, each with the executions that led to it. Written by
+/// `advance_executions`.
+#[derive(Resource, Default)]
+pub(super) struct Resolutions(pub Vec<(AlertId, u32)>);
 
 /// The pass of automation over a tick. Written by `begin_pass`.
 #[derive(Resource, Default)]

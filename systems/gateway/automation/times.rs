@@ -5,9 +5,10 @@ use groundwave_protocol::unit_of;
 use groundwave_simulation::site::NodeId;
 use serde_json::json;
 
+use super::basis::object;
 use super::readings::Memories;
 use super::state::{Pass, Progress};
-use super::triggers::{FleetNodes, Watched, object, record};
+use super::triggers::{FleetNodes, Watched, record};
 use crate::automation::language::{StepKind, next_run_ms, time};
 
 /// Time between two looks at schedules and thresholds that wait, ms.

@@ -15,6 +15,7 @@ use super::components::{
     TriggerRecord,
 };
 use super::execution::{Start, Starts};
+use super::outage_values::OutageValues;
 use super::state::{Pass, Progress};
 use crate::automation::language::{FlowPlan, NodeEventKind, StepKind, Threshold, time};
 use crate::fleet::{EventBuffer, FleetEvent, FleetEventKind, NodeRecord};
@@ -30,7 +31,7 @@ pub(super) type Watch = (AutomationId, usize, Arc<FlowPlan>);
 pub(super) struct Triggers {
     /// By metric.
     pub sensors: BTreeMap<String, Vec<Watch>>,
-    events: Vec<Watch>,
+    pub events: Vec<Watch>,
     pub links: Vec<Watch>,
     /// Flows with schedules or thresholds that wait.
     pub timed: Vec<(AutomationId, Arc<FlowPlan>)>,
@@ -101,13 +102,6 @@ pub(super) fn record(plan: &FlowPlan, trigger: usize, data: Map<String, Value>) 
     }
 }
 
-pub(super) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
 /// Nodes of the fleet.
 #[derive(SystemParam)]
 pub(super) struct FleetNodes<'w, 's> {
@@ -146,8 +140,15 @@ fn kind_of(event: &FleetEvent) -> Option<NodeEventKind> {
         (FleetEventKind::Registration, _, Some("revoked")) => NodeEventKind::Revoked,
         (FleetEventKind::Registration, _, Some("gone")) => NodeEventKind::Gone,
         (FleetEventKind::Alert, ..) => NodeEventKind::Alert,
+        (FleetEventKind::Outage, _, Some("open")) => NodeEventKind::Outage,
+        (FleetEventKind::Outage, _, Some("over")) => NodeEventKind::Recovered,
         _ => return None,
     })
+}
+
+/// Reason for which an execution is skipped that so many others led to.
+pub(super) fn depth_refusal(depth: u32) -> Option<String> {
+    (depth > DEPTH_MAX).then(|| format!("{DEPTH_MAX} executions led to one another already"))
 }
 
 /// Queues executions for the events of this tick.
@@ -155,8 +156,8 @@ pub(super) fn match_events(
     (pass, watched): (Res<Pass>, Res<Watched>),
     buffer: Res<EventBuffer>,
     nodes: FleetNodes,
-    index: Res<Index<ExecutionKind>>,
-    executions: Query<&ExecutionCause>,
+    outages: OutageValues,
+    (index, executions): (Res<Index<ExecutionKind>>, Query<&ExecutionCause>),
     mut progress: ResMut<Progress>,
     mut starts: ResMut<Starts>,
 ) {
@@ -192,14 +193,13 @@ pub(super) fn match_events(
                 values.map(|(key, value)| (key.clone(), Value::from(value.clone()))).collect();
             data.insert("event".to_owned(), json!(kind));
             data.insert("at".to_owned(), time(event.at_ns / 1_000_000).into());
+            data.extend(id_of("outage_id").and_then(|id| outages.of(id)).into_iter().flatten());
             if let Some(name) = &name {
                 data.insert("node_name".to_owned(), name.clone().into());
             }
             let mut trigger = record(plan, *number, data);
             trigger.depth = depth;
-            let skip_reason = (depth > DEPTH_MAX)
-                .then(|| format!("{DEPTH_MAX} executions led to one another already"));
-            starts.0.push(Start { refused: skip_reason, ..Start::of(*flow, trigger) });
+            starts.0.push(Start { refused: depth_refusal(depth), ..Start::of(*flow, trigger) });
         }
     }
 }

@@ -33,6 +33,9 @@ pub enum FleetEventKind {
     /// An execution of an automation flow ended.
     #[serde(rename = "flow.execution")]
     FlowExecution,
+    /// An outage began or is over.
+    #[serde(rename = "outage")]
+    Outage,
 }
 
 impl FleetEventKind {
@@ -45,6 +48,7 @@ impl FleetEventKind {
             Self::Alert => "alert",
             Self::ClockStep => "clock_step",
             Self::FlowExecution => "flow.execution",
+            Self::Outage => "outage",
         }
     }
 }
@@ -108,6 +112,11 @@ impl EventBuffer {
         ]
         .map(|(name, value)| (name.to_owned(), value));
         self.push(at_ns, FleetEventKind::FlowExecution, data.into());
+    }
+
+    /// Adds the begin or the end of an outage.
+    pub(crate) fn outage(&mut self, at_ns: u64, data: BTreeMap<String, String>) {
+        self.push(at_ns, FleetEventKind::Outage, data);
     }
 
     /// Adds the event of a liveness transition, if there was one.

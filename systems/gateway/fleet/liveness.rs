@@ -24,7 +24,7 @@ impl Default for LivenessRules {
 /// Silence until a node is stale, periods.
 const STALE_PERIODS: u64 = 3;
 /// Silence until a node is offline, periods; counted from the restart after a restart of the gateway.
-pub(super) const OFFLINE_PERIODS: u64 = 12;
+pub(crate) const OFFLINE_PERIODS: u64 = 12;
 /// Silence until a node without any heartbeat is offline, periods: five minutes at 5 s.
 const JOINING_PERIODS: u64 = 60;
 /// Consecutive heartbeats until a node that was stale or offline is online: a single one may come

@@ -54,6 +54,8 @@ pub use components::{
 pub use document::{FleetDocument, FleetState};
 pub(crate) use event::EventBuffer;
 pub use event::{FleetEvent, FleetEventKind, FleetEvents, KEPT as EVENTS_KEPT};
+pub(crate) use gateway_clock::GatewayClock;
+pub(crate) use liveness::OFFLINE_PERIODS;
 pub use liveness::{Liveness, LivenessRules, StateChange};
 pub use node_settings::{
     BatmanGatewayMode, BatmanSettings, CONFIGURE, NodeSettings, SettingDifference,
@@ -74,7 +76,7 @@ pub fn fleet(engine: &mut Builder) {
     engine
         .resource(LivenessRules::default())
         .resource(EventBuffer::default())
-        .resource(gateway_clock::GatewayClock::default())
+        .resource(GatewayClock::default())
         .resource(clock::LivenessDeadlines::default())
         .resource(topology::TopologyIndex::default())
         .resource(prediction::PredictionQueue::default())
@@ -98,7 +100,7 @@ pub fn fleet(engine: &mut Builder) {
             Phase::Plan,
             (clock::index_deadlines, clock::expire_liveness, sample_buffer::roll_over_minutes)
                 .chain()
-                .run_if(resource_changed::<gateway_clock::GatewayClock>),
+                .run_if(resource_changed::<GatewayClock>),
         )
         .systems(Phase::Plan, node_settings::drop_settings)
         .systems(

@@ -55,25 +55,28 @@ fn preset(
 
 /// All presets.
 pub fn presets() -> Vec<FlowPreset> {
-    let silent = "node {{/trigger/node_name}} is silent: {{/trigger/reason}}";
+    let silent = "{{/trigger/summary}}";
+    let outage = "{{/trigger/outage_id}}";
     let disk = "disk of the gateway at {{/trigger/value}} %";
     let rejected =
         "registration of {{/trigger/hostname}} ({{/trigger/mac}}) rejected: {{/trigger/reason}}";
     vec![
         preset(
             "silent-node",
-            "A node that goes silent",
+            "Nodes that go silent, grouped by the relay they are behind, and their return",
             vec![
-                json!({ "step_id": "silent", "type": "trigger", "kind": "node_event", "params": { "events": ["offline"] } }),
-                json!({ "step_id": "back", "type": "trigger", "kind": "node_event", "params": { "events": ["online"] } }),
-                json!({ "step_id": "open", "type": "action", "kind": "alert", "params": { "severity": "critical", "message": silent } }),
-                json!({ "step_id": "close", "type": "action", "kind": "alert", "params": { "message": "the node is back", "resolve": true } }),
+                json!({ "step_id": "silent", "type": "trigger", "kind": "node_event", "params": { "events": ["outage"] } }),
+                json!({ "step_id": "back", "type": "trigger", "kind": "node_event", "params": { "events": ["recovered"] } }),
+                json!({ "step_id": "open", "type": "action", "kind": "alert",
+                    "params": { "severity": "critical", "message": silent, "key": outage } }),
+                json!({ "step_id": "close", "type": "action", "kind": "alert",
+                    "params": { "message": silent, "key": outage, "resolve": true } }),
             ],
             vec![
                 json!({ "from": "silent", "to": "open" }),
                 json!({ "from": "back", "to": "close" }),
             ],
-            channels(&["open"], "Node {{/trigger/node_name}} is silent", silent),
+            channels(&["open", "close"], silent, silent),
         ),
         preset(
             "full-disk",

@@ -3,6 +3,7 @@
 pub mod batman;
 pub mod config;
 pub mod graph;
+pub mod outages;
 pub mod peers;
 pub mod probes;
 pub mod registration;
@@ -24,6 +25,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         registration::wg_challenge,
         topology::mesh_topology,
         topology::mesh_health,
+        outages::mesh_outages,
         peers::mesh_peers,
         peers::mesh_peer_delete,
         peers::ipam,

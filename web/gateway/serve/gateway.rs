@@ -79,6 +79,7 @@ impl RunningGateway {
         tokio::spawn(crate::background_tasks::roll_up(gateway.clone()));
         tokio::spawn(crate::background_tasks::read_sensors(gateway.clone()));
         tokio::spawn(crate::background_tasks::snapshot_topology(gateway.clone()));
+        tokio::spawn(crate::background_tasks::observe_gateway_links(gateway.clone()));
         tokio::spawn(crate::services::tunnel::follow(
             gateway.world.clone(),
             Arc::clone(&gateway.settings),

@@ -17,6 +17,7 @@ pub mod firewall_diff;
 pub mod firmware;
 pub mod flow_backends;
 pub mod flow_secrets;
+pub mod gateway_links;
 pub mod history;
 pub mod host;
 pub mod kernel;

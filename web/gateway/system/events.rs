@@ -26,7 +26,7 @@ use crate::services::world::World;
 #[into_params(parameter_in = Query)]
 pub struct EventQuery {
     /// Event types, comma-separated: `node.state`, `registration`, `alert`,
-    /// `clock_step`, `flow.execution`
+    /// `clock_step`, `flow.execution`, `outage`
     pub types: Option<String>,
 }
 
@@ -59,7 +59,7 @@ pub async fn events(
 ) -> Result<EventStream, Problem> {
     let types: Vec<String> =
         query.types.iter().flat_map(|types| types.split(',')).map(str::to_owned).collect();
-    let allowed = ["node.state", "registration", "alert", "clock_step", "flow.execution"];
+    let allowed = ["node.state", "registration", "alert", "clock_step", "flow.execution", "outage"];
     if let Some(unknown) = types.iter().find(|word| !allowed.contains(&word.as_str())) {
         let message =
             format!("invalid event type: found {unknown:?}, allowed {}", allowed.join(", "));

@@ -49,14 +49,20 @@ pub enum NodeEventKind {
     Gone,
     /// Alert of the gateway or of a flow.
     Alert,
+    /// Nodes went offline: one event for a relay and the nodes behind it.
+    Outage,
+    /// The nodes of an outage are back.
+    Recovered,
+    /// An alert of a flow was closed.
+    Resolved,
 }
 
 /// Event of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct NodeEvent {
-    /// Events, 1 to 8.
-    #[garde(length(min = 1, max = 8))]
+    /// Events, 1 to 11.
+    #[garde(length(min = 1, max = 11))]
     pub events: Vec<NodeEventKind>,
     /// Node; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

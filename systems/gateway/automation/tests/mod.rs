@@ -1,6 +1,7 @@
 mod deliveries;
 mod load;
 mod nodes;
+mod resolved;
 mod retention;
 
 use std::collections::BTreeMap;
