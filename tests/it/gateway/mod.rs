@@ -27,6 +27,7 @@ mod node_metrics;
 mod node_settings;
 mod notices;
 mod once;
+mod operator_day;
 mod page;
 mod playback;
 mod power;
