@@ -162,7 +162,7 @@ fn an_interrupted_conversion_leaves_no_log() {
     let mut child = support::command(&arguments).stderr(Stdio::null()).spawn().unwrap();
     while !at("walk.gwlog.part").exists() {
         assert!(child.try_wait().unwrap().is_none(), "it is converting");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     let pid = child.id().to_string();
     let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
