@@ -66,6 +66,11 @@ export function distanceUnit(units: Units): { name: string; metres: number } {
   return units === 'metric' ? { name: 'km', metres: 1000 } : { name: 'mi', metres: METRES_PER_MILE };
 }
 
+/** A short time: ms below a second, s above. */
+export function shortTime(value_ms: number): string {
+  return value_ms < 1000 ? `${figure(value_ms)} ms` : `${figure(value_ms / 1000)} s`;
+}
+
 export function rate(value_bps: number): string {
   if (!(value_bps > 0)) return '–';
   if (value_bps >= 1e6) return `${Number((value_bps / 1e6).toPrecision(3))} Mbit/s`;

@@ -46,6 +46,15 @@ test('without land cover nothing stands on the profile', async ({ page, request 
   await expect(page.locator('#profile .ground')).toHaveCount(1);
   await expect(page.locator('#profile [data-stand]')).toHaveCount(0);
   await expect(page.locator('.profile .kind')).toHaveCount(0);
+  // The mark of an obstruction beside an end leaves the words free.
+  await page.getByRole('button', { name: 'Make the profile taller' }).click();
+  await expect(page.locator('#profile .mark')).toHaveCount(1);
+  const mark = (await page.locator('#profile .mark').boundingBox())!;
+  for (const label of await page.locator('#profile .label').all()) {
+    const box = (await label.boundingBox())!;
+    const isFree = box.x > mark.x + mark.width || mark.x > box.x + box.width || box.y > mark.y + mark.height || mark.y > box.y + box.height;
+    expect(isFree, (await label.textContent()) ?? '').toBe(true);
+  }
 });
 
 test('a device is chosen by its name and brings its antenna, undone with it', async ({ page, request }) => {

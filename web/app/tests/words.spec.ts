@@ -1,7 +1,7 @@
 // Numbers, units and words of the page, and an undo beside other clients.
 import { test as base } from '@playwright/test';
 import { readingName, readingUnit } from '../src/live/readings';
-import { area, count, fieldUnit, plain } from '../src/units';
+import { area, count, fieldUnit, plain, shortTime } from '../src/units';
 import { expect, nodesOf, open, plan, test } from './server';
 
 base('a stored number has no digits that binary fractions add', () => {
@@ -11,6 +11,10 @@ base('a stored number has no digits that binary fractions add', () => {
 base('one thing is singular', () => {
   expect([0, 1, 2].map((hops) => count(hops, 'hop'))).toEqual(['0 hops', '1 hop', '2 hops']);
   expect(count(1, 'node was', 'nodes were')).toBe('1 node was');
+});
+
+base('short times have the unit that fits', () => {
+  expect([12.34, 999, 59_942].map(shortTime)).toEqual(['12.3 ms', '999.0 ms', '59.9 s']);
 });
 
 base('areas and fields have the chosen units', () => {
