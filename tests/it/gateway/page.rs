@@ -163,6 +163,12 @@ fn an_admin_watches_the_mesh_on_the_page() {
     browse("live.spec.ts");
 }
 
+#[needs(page)]
+#[test]
+fn words_of_the_live_view_stay_whole_on_narrow_screens() {
+    browse("phone.spec.ts");
+}
+
 #[needs(page, namespaces, tbf)]
 #[test]
 fn an_admin_impairs_a_link_and_plays_a_timeline_on_the_page() {

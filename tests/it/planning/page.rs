@@ -98,6 +98,18 @@ fn fields_return_to_stored_values_and_views_have_states_of_their_own() {
 
 #[needs(terrain, page)]
 #[test]
+fn numbers_units_and_words_of_the_page_are_alike() {
+    browse("words.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn plan_is_printed_with_map_nodes_and_links() {
+    browse("print.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn pattern_files_are_drawn_and_used_for_nodes() {
     browse("antenna.spec.ts");
 }
