@@ -1,11 +1,8 @@
 //! An overlay for globes: KML 2.2 (OGC 07-147r2) with its pictures in one zip file.
 
-use std::io::{Seek, Write};
 use std::path::Path;
 
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
-
+use super::archive::pack;
 use super::atomic::PartFile;
 use super::error::RasterError;
 use super::geometry::GridGeometry;
@@ -67,26 +64,6 @@ pub fn write_kmz_of(path: &Path, overlay: &Overlay<'_>, picture: &[u8]) -> Resul
     let written = pack(&mut part, &entries);
     written.map_err(|error| part.failed()(error.into()))?;
     part.commit()
-}
-
-fn pack<W: Write + Seek>(out: &mut W, entries: &[(&str, &[u8])]) -> zip::result::ZipResult<()> {
-    let mut zip = ZipWriter::new(out);
-    for (name, bytes) in entries {
-        // Pictures are compressed already. The time is the first of the format.
-        let method = if name.ends_with(".png") {
-            CompressionMethod::Stored
-        } else {
-            CompressionMethod::Deflated
-        };
-        let options = SimpleFileOptions::default()
-            .compression_method(method)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(0o644);
-        zip.start_file(*name, options)?;
-        zip.write_all(bytes)?;
-    }
-    zip.finish()?;
-    Ok(())
 }
 
 fn document(overlay: &Overlay<'_>) -> String {

@@ -9,6 +9,7 @@
 //! machine, no order of arrival gets into a file. A file appears under its name when it is
 //! complete and not before (see [`PartFile`]).
 
+mod archive;
 mod atomic;
 pub mod cog;
 mod contour;

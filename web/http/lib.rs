@@ -3,6 +3,7 @@
 
 pub mod accept;
 pub mod admission;
+mod attachment;
 mod bind;
 pub mod client;
 pub mod connection;
@@ -33,6 +34,7 @@ pub mod tls;
 mod tls_validity;
 mod write_timeout;
 
+pub use attachment::attachment;
 pub use bind::{
     bind, create_for_owner, create_private, restrict_to_owner, socket_address, stop_on,
 };

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use groundwave_http::document::Bytes;
 use groundwave_http::event_stream::{EventStream, LastEventId};
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, id};
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, attachment, id};
 use groundwave_raster::Site;
 use groundwave_simulation::coverage::{CoverageRequest, SITES_MAX};
 use groundwave_simulation::deployment::PlannedNode;
@@ -149,17 +149,18 @@ pub async fn tiles(
 
 /// Export a finished coverage job
 ///
-/// `png` and `kmz` show the link margin or, with `layer=probability`, the probability that the link works. `tif`
-/// has received power (dBm), link margin (dB), that probability (%) and with several transmitting nodes the
-/// server as bands.
+/// `png`, `png_world` and `kmz` show the link margin or, with `layer=probability`, the probability that the
+/// link works. `tif` has received power (dBm), link margin (dB), that probability (%) and with several
+/// transmitting nodes the server as bands.
 #[utoipa::path(get, path = "/api/v1/coverage/{id}/export", tag = "coverage",
     params(("id" = Uuid, Path, description = "Job id"),
         ("format" = CoverageFormat, Query, description = "Format"),
         ("layer" = Option<CoverageLayer>, Query,
-            description = "Layer of `png` and `kmz`: `margin` unless given, or `probability`")),
+            description = "Layer of `png`, `png_world` and `kmz`: `margin` unless given, or `probability`")),
     responses(
         (status = 200, description = "File",
             content((inline(Bytes) = "image/png"),
+                (inline(Bytes) = "application/zip"),
                 (inline(Bytes) = "image/tiff; application=geotiff; profile=cloud-optimized"),
                 (inline(Bytes) = "application/vnd.google-earth.kmz"))),
         (status = 404, description = "No such job, or evicted"),
@@ -186,14 +187,25 @@ pub async fn export_coverage(
         };
         let sites: Vec<_> = sites.map(site).collect();
         let written = write(&job, &sites, format, layer);
-        written.map_err(|err| Problem::internal(format!("write the coverage: {err}")))
+        let written =
+            written.map_err(|err| Problem::internal(format!("write the coverage: {err}")));
+        Ok((written?, subject(&sites)))
     });
-    let file = format!("attachment; filename=\"coverage-{id}.{}\"", format.extension());
+    let (content, subject) = written.await?;
     let headers = [
         (header::CONTENT_TYPE, format.media_type().to_owned()),
-        (header::CONTENT_DISPOSITION, file),
+        (header::CONTENT_DISPOSITION, attachment(&subject, format.extension())),
     ];
-    Ok((headers, written.await?))
+    Ok((headers, content))
+}
+
+/// Subject of the file of a coverage: the first of its transmitting nodes, and how many more.
+fn subject(sites: &[Site]) -> String {
+    match sites {
+        [] => "coverage".to_owned(),
+        [site] => format!("coverage of {}", site.name),
+        [first, more @ ..] => format!("coverage of {} and {} more", first.name, more.len()),
+    }
 }
 
 groundwave_http::schema_refs!(CoverageFormat, CoverageLayer);

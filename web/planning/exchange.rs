@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_http::document::Bytes;
-use groundwave_http::{Json, Path, Problem, Query, Raw, id};
+use groundwave_http::{Json, Path, Problem, Query, Raw, attachment, id};
 use groundwave_model::terrain::{SWAPPED, is_swapped};
 use groundwave_scenario::formats::{
     Format, FormatError, PlanFile, PlanNode, ReadOptions, Report, Source, identify,
@@ -45,6 +45,7 @@ pub async fn export(
     let deployment = planner.deployment(id)?;
     let view = planner.world.view();
     let format = asked.format.format();
+    let name = deployment.outline.name.clone();
     let written = planner.transfer(move || {
         let nodes = view.plan.nodes_of(deployment.id).map(|node| PlanNode {
             id: Some(node.id),
@@ -61,7 +62,7 @@ pub async fn export(
             .map_err(|err| Problem::internal(format!("write the document: {err}")))?;
         Ok(out)
     });
-    let file = format!("attachment; filename=\"{id}.{}\"", format.extension());
+    let file = attachment(&name, format.extension());
     let headers = [
         (header::CONTENT_TYPE, format.media_type.unwrap_or_default().to_owned()),
         (header::CONTENT_DISPOSITION, file),

@@ -23,7 +23,9 @@ pub use choice::{Choice, Scale, Spread};
 pub use colouring::colours_apart;
 pub use legend::Legend;
 pub use map::{Map, MapPicture, Threshold};
-pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};
+pub use overlay::{
+    WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png, zipped,
+};
 pub use palette::{Palette, Sequence, VERDICTS, category};
 pub(crate) use qgis::hex;
 pub use qgis::qgis_style;

@@ -1,8 +1,9 @@
 //! Georeferenced pictures: one pixel a cell, transparent without data, with world files.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::path::Path;
 
+use super::super::archive::pack;
 use super::super::atomic::write_whole;
 use super::super::error::RasterError;
 use super::super::geometry::GridGeometry;
@@ -83,6 +84,20 @@ pub fn write_encoded(path: &Path, bytes: &[u8], world: &WorldFile) -> Result<(),
     write_whole(&path.with_extension("pgw"), world.text().as_bytes())?;
     write_whole(&path.with_extension("prj"), WGS84_WKT.as_bytes())?;
     write_whole(path, bytes)
+}
+
+/// An encoded picture and its georeference in a zip archive: `NAME.png`, `NAME.pgw`, `NAME.prj`.
+///
+/// # Errors
+/// When the archive cannot be written.
+pub fn zipped(name: &str, bytes: &[u8], world: &WorldFile) -> Result<Vec<u8>, RasterError> {
+    let [png, pgw, prj] = ["png", "pgw", "prj"].map(|ending| format!("{name}.{ending}"));
+    let text = world.text();
+    let entries = [(&*png, bytes), (&*pgw, text.as_bytes()), (&*prj, WGS84_WKT.as_bytes())];
+    let mut out = Cursor::new(Vec::new());
+    let written = pack(&mut out, &entries);
+    written.map_err(|error| RasterError::Write { path: png.into(), source: error.into() })?;
+    Ok(out.into_inner())
 }
 
 /// Writes a layer as a georeferenced picture.

@@ -377,6 +377,31 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
     assert_eq!((of_probability.status.as_u16(), of_probability.media()), (200, "image/png"));
     assert_ne!(of_probability.body, png.body);
     assert_eq!(file("png&layer=colour").status.as_u16(), 400);
+    let world = file("png_world");
+    assert_eq!((world.status.as_u16(), world.media()), (200, "application/zip"));
+    let disposition = world.headers["content-disposition"].to_str().unwrap();
+    assert_eq!(disposition, "attachment; filename=\"coverage-of-s-and-1-more.zip\"");
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(world.body)).unwrap();
+    let mut entry = |name: &str| {
+        let mut content = Vec::new();
+        std::io::Read::read_to_end(&mut archive.by_name(name).unwrap(), &mut content).unwrap();
+        content
+    };
+    assert_eq!(entry("coverage.png"), png.body);
+    assert!(entry("coverage.prj").starts_with(b"GEOGCS[\"GCS_WGS_1984\""));
+    // Pixel centres: half a cell within the bounds of the coverage, and the last one half a cell from the others.
+    let lines = String::from_utf8(entry("coverage.pgw")).unwrap();
+    let lines: Vec<f64> = lines.lines().map(|line| line.parse().unwrap()).collect();
+    let bound = |key: &str| started["bounds"][key].as_f64().unwrap();
+    let [width, height] =
+        [(bound("east") - bound("west")) / 32.0, (bound("north") - bound("south")) / 32.0];
+    let expected =
+        [width, 0.0, 0.0, -height, bound("west") + width / 2.0, bound("north") - height / 2.0];
+    assert!(
+        lines.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12),
+        "{lines:?} {expected:?}"
+    );
+    assert_eq!(lines.len(), 6);
     let kmz = file("kmz").body;
     assert_eq!(&kmz[..2], b"PK");
     assert_eq!(file("jpg").status.as_u16(), 400);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use groundwave_raster::cog::{Band, CogLayout, Samples, write_cog};
 use groundwave_raster::kmz::{Overlay, write_kmz};
-use groundwave_raster::picture::{Style, coloured};
+use groundwave_raster::picture::{Style, WorldFile, coloured, zipped};
 use groundwave_raster::{Grid, GridGeometry, RasterError, Resampling, Site};
 
 use super::super::wire::coverage::{CoverageFormat, CoverageLayer};
@@ -22,6 +22,7 @@ impl CoverageFormat {
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
+            Self::PngWorld => "zip",
             Self::Tif => "tif",
             Self::Kmz => "kmz",
         }
@@ -32,6 +33,7 @@ impl CoverageFormat {
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
+            Self::PngWorld => "application/zip",
             Self::Tif => "image/tiff; application=geotiff; profile=cloud-optimized",
             Self::Kmz => "application/vnd.google-earth.kmz",
         }
@@ -50,9 +52,13 @@ pub fn export(
 ) -> Result<Vec<u8>, RasterError> {
     let description = format!("Assumed: {}", job.assumptions());
     match format {
-        CoverageFormat::Png => {
-            let picture = coloured(&values(job, layer)?, &style(layer));
-            Ok(picture.to_png_about(&description)?)
+        CoverageFormat::Png | CoverageFormat::PngWorld => {
+            let values = values(job, layer)?;
+            let picture = coloured(&values, &style(layer)).to_png_about(&description)?;
+            match format {
+                CoverageFormat::Png => Ok(picture),
+                _ => zipped("coverage", &picture, &WorldFile::new(values.geometry, [0, 0])),
+            }
         }
         CoverageFormat::Kmz => {
             let (layer, style) = (values(job, layer)?, style(layer));

@@ -254,6 +254,9 @@ pub struct CellTile {
 pub enum CoverageFormat {
     /// Picture of the cells, one pixel each.
     Png,
+    /// That picture in a zip archive with a world file (`.pgw`, degrees of WGS 84 at the centre of the upper left
+    /// pixel) and its coordinate system (`.prj`).
+    PngWorld,
     /// Cloud-optimized GeoTIFF: received power, dBm, link margin, dB, probability that the link works,
     /// percent, and the server where there are several.
     Tif,
@@ -278,7 +281,7 @@ pub enum CoverageLayer {
 pub struct CoverageFormatQuery {
     /// Format.
     pub format: CoverageFormat,
-    /// Layer of `png` and `kmz`.
+    /// Layer of `png`, `png_world` and `kmz`.
     #[serde(default)]
     pub layer: CoverageLayer,
 }
