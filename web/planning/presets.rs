@@ -2,11 +2,13 @@
 
 use groundwave_http::Json;
 use groundwave_model::radio::modulation::MODULATIONS;
+use groundwave_model::radio::path_loss::Model;
 use groundwave_model::radio::presets;
 use groundwave_model::radio::presets::{AntennaPreset, PresetGroup, RadioPreset};
 
 use super::wire::{
-    AntennaPresetList, DevicePresets, ModulationList, RadioPresetList, RolePresetList,
+    AntennaPresetList, DevicePresets, ModelInfo, ModelList, ModulationList, RadioPresetList,
+    RolePresetList,
 };
 
 /// Radios of a group.
@@ -57,4 +59,13 @@ pub async fn roles() -> Json<RolePresetList> {
     responses((status = 200, description = "From BPSK 1/2 to 256-QAM 5/6")))]
 pub async fn modulations() -> Json<ModulationList> {
     Json(ModulationList(MODULATIONS.to_vec()))
+}
+
+/// List the path-loss models
+///
+/// Their ids are the values of `model` in the environment of a deployment.
+#[utoipa::path(get, path = "/api/v1/presets/models", tag = "presets",
+    responses((status = 200, description = "Models in the order of the registry, the default first")))]
+pub async fn models() -> Json<ModelList> {
+    Json(ModelList(Model::ALL.iter().copied().map(ModelInfo::from).collect()))
 }

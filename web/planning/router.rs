@@ -74,6 +74,7 @@ fn endpoints() -> Endpoints<Planner> {
             presets::devices,
             presets::roles,
             presets::modulations,
+            presets::models,
             templates::list_templates,
             templates::create_template,
             templates::delete_template,

@@ -23,6 +23,7 @@ pub mod template;
 pub mod terrain;
 
 use groundwave_model::radio::modulation::Modulation;
+use groundwave_model::radio::path_loss::Model;
 use groundwave_model::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
 
 groundwave_http::schema_refs!(exchange::ExchangeFormat);
@@ -58,3 +59,36 @@ pub struct RolePresetList(pub Vec<RolePreset>);
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct ModulationList(pub Vec<Modulation>);
+
+/// Path-loss model with its texts.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct ModelInfo {
+    /// Value of `model` in an environment.
+    pub id: Model,
+    /// Label in plots and tables.
+    pub name: &'static str,
+    /// One sentence: method and range.
+    pub description: &'static str,
+    /// Edition.
+    pub version: &'static str,
+    /// Citation of the publication that defines the model.
+    pub source: &'static str,
+}
+
+impl From<Model> for ModelInfo {
+    fn from(id: Model) -> Self {
+        let model = id.get();
+        Self {
+            id,
+            name: model.label(),
+            description: model.description(),
+            version: model.version(),
+            source: model.source(),
+        }
+    }
+}
+
+/// All path-loss models.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct ModelList(pub Vec<ModelInfo>);

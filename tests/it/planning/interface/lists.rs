@@ -1,5 +1,6 @@
 //! Templates and presets, by the lines of the document.
 
+use groundwave_model::radio::path_loss::Model;
 use serde_json::{Value, json};
 
 use super::{Bench, case, deployment, prove};
@@ -109,6 +110,24 @@ fn templates_and_presets() {
             Value::Null,
             200,
             |v| v[0]["bits_per_symbol"] == 1 && v[9]["bits_per_symbol"] == 8,
+        ),
+        case(
+            "GET presets/models | every model that an environment takes, the default first",
+            "GET",
+            "/api/v1/presets/models",
+            Value::Null,
+            200,
+            |v| {
+                let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
+                let models = v.as_array().unwrap();
+                let ids: Vec<_> = models.iter().map(|one| text(one, "id")).collect();
+                let names: Vec<_> = Model::ALL.iter().map(ToString::to_string).collect();
+                ids == names
+                    && ids[0] == Model::default().to_string()
+                    && models
+                        .iter()
+                        .all(|one| !text(one, "name").is_empty() && !text(one, "source").is_empty())
+            },
         ),
     ];
     prove(&bench, cases);

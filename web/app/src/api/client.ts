@@ -17,6 +17,7 @@ export type Pointing = Schemas['Pointing'];
 export type Role = Schemas['Role'];
 export type Surroundings = Schemas['Surroundings'];
 export type Indoor = Schemas['Indoor'];
+export type ModelInfo = Schemas['ModelInfo'];
 export type RolePreset = Schemas['RolePreset'];
 export type Template = Schemas['Template'];
 export type Verdict = Schemas['Verdict'];

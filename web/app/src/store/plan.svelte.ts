@@ -6,6 +6,7 @@ import {
   type AntennaPreset,
   type Deployment,
   type Link,
+  type ModelInfo,
   type Node,
   type RadioPreset,
   type RolePreset,
@@ -25,6 +26,7 @@ export class Plan {
   roles = $state.raw<RolePreset[]>([]);
   radios = $state.raw<RadioPreset[]>([]);
   antennas = $state.raw<AntennaPreset[]>([]);
+  models = $state.raw<ModelInfo[]>([]);
   templates = $state.raw<Template[]>([]);
   loaded = $state(false);
 
@@ -59,15 +61,16 @@ export class Plan {
   /** Reads everything; `choose` is the deployment of the address, null at a new try. */
   async start(choose: string | null): Promise<void> {
     this.#named = choose ?? this.#named;
-    const [roles, radios, antennas, devices, templates] = await Promise.all([
+    const [roles, radios, antennas, devices, models, templates] = await Promise.all([
       wanted(api.GET('/api/v1/presets/roles')),
       wanted(api.GET('/api/v1/presets/radios')),
       wanted(api.GET('/api/v1/presets/antennas')),
       wanted(api.GET('/api/v1/presets/devices')),
+      wanted(api.GET('/api/v1/presets/models')),
       wanted(api.GET('/api/v1/templates')),
       this.listDeployments(this.#named),
     ]);
-    [this.roles, this.templates] = [roles, templates];
+    [this.roles, this.models, this.templates] = [roles, models, templates];
     this.radios = [...radios, ...devices.radios];
     this.antennas = [...antennas, ...devices.antennas];
     this.loaded = true;
