@@ -20,7 +20,7 @@ use crate::settings::Settings;
 const SIZE_PX: (f64, f64) = (960.0, 640.0);
 /// Margin around the nodes, px.
 const MARGIN_PX: f64 = 60.0;
-/// Smallest extent of the map, degrees of latitude: one node is not magnified without bound.
+/// Minimum extent of the map, degrees of latitude: one node is not magnified without bound.
 const EXTENT_MINIMUM_DEG: f64 = 0.002;
 const ONLINE: &str = "#14733c";
 const OFFLINE: &str = "#b3261e";
