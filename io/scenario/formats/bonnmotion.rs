@@ -1,7 +1,9 @@
 //! Native motion of BonnMotion: a line of `time x y` (or `time x y z`) for each node, s and m.
 
+use std::cmp::Ordering;
+
 use super::dataset::{Dataset, Event};
-use super::error::FormatError;
+use super::error::{Fault, FormatError, Location};
 use super::plane::Plane;
 use super::text::text;
 use super::{Content, Format, ReadOptions, Source};
@@ -13,45 +15,82 @@ pub static FORMAT: Format = Format {
     description: "BonnMotion (.movements): nodes that move; --origin says where",
     extensions: &["movements"],
     contents: &[Content::Tracks],
-    sniff: |sample| sample.lines().next().is_some_and(|line| waypoints(line).is_some()),
+    sniff: |sample| sample.lines().next().is_some_and(is_waypoints),
     read: Some(read),
     ..Format::NONE
 };
 
-/// Numbers of the waypoints of a line, and how many there are for each: three, or four with a height.
-/// Times begin with 0 and rise.
-fn waypoints(line: &str) -> Option<(Vec<f64>, usize)> {
+/// Numbers of a waypoint: time, x and y; with z.
+const SIZES: [usize; 2] = [3, 4];
+
+/// Numbers of a line.
+fn numbers(line: &str) -> Option<Vec<f64>> {
     let numbers: Option<Vec<f64>> =
         line.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
-    let numbers = numbers.filter(|numbers| numbers.iter().all(|number| number.is_finite()))?;
-    let rises = |size: usize| {
-        let times: Vec<f64> = numbers.iter().step_by(size).copied().collect();
-        numbers.len().is_multiple_of(size)
-            && times.first() == Some(&0.0)
-            && times.windows(2).all(|pair| pair[0] <= pair[1])
-    };
-    let size = [3, 4].into_iter().find(|size| numbers.len() >= *size && rises(*size))?;
-    Some((numbers, size))
+    numbers.filter(|numbers| numbers.iter().all(|number| number.is_finite()))
+}
+
+/// Times of the waypoints of a line, `size` numbers each, if they begin with 0 and rise.
+fn times(numbers: &[f64], size: usize) -> Option<Vec<f64>> {
+    let times: Vec<f64> = numbers.iter().step_by(size).copied().collect();
+    let is_whole = !numbers.is_empty() && numbers.len().is_multiple_of(size);
+    let rises = times.first() == Some(&0.0) && times.windows(2).all(|pair| pair[0] <= pair[1]);
+    (is_whole && rises).then_some(times)
+}
+
+/// True for a line of waypoints of either size.
+fn is_waypoints(line: &str) -> bool {
+    let is_of = |numbers: &Vec<f64>| SIZES.iter().any(|size| times(numbers, *size).is_some());
+    numbers(line).is_some_and(|numbers| is_of(&numbers))
+}
+
+/// Lines of nodes, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Numbers of each waypoint of a document: three, or four with a height. The size is that of which more lines
+/// are; then that with which the times of more lines rise without two equal ones.
+fn size(text: &str) -> Result<usize, FormatError> {
+    // Lines of waypoints, and those of them with times that differ, by size.
+    let mut counts = SIZES.map(|_| (0_usize, 0_usize));
+    let mut first = None;
+    for (line, raw) in lines(text) {
+        let Some(numbers) = numbers(raw) else { continue };
+        first = first.or(Some(line));
+        for (count, size) in counts.iter_mut().zip(SIZES) {
+            let Some(times) = times(&numbers, size) else { continue };
+            count.0 += 1;
+            count.1 += usize::from(times.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+    }
+    match counts[0].cmp(&counts[1]) {
+        Ordering::Greater => Ok(SIZES[0]),
+        Ordering::Less => Ok(SIZES[1]),
+        Ordering::Equal if counts[0].0 == 0 => Ok(SIZES[0]),
+        Ordering::Equal => {
+            let actual = "lines that are waypoints of time, x, y and of time, x, y, z alike";
+            let allowed =
+                "waypoints of one kind; one more of them, a stay at the end of a line, shows which";
+            Err(Fault::new("", actual, allowed).at(&FORMAT, Location::line(first.unwrap_or(0))))
+        }
+    }
 }
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let text = text(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let plane = Plane::of(options, &mut dataset);
-    let mut count = 0;
-    for (index, raw) in text.lines().enumerate() {
-        let line = index + 1;
-        let raw = raw.trim();
-        if raw.is_empty() || raw.starts_with('#') {
-            continue;
-        }
-        // A line is a node, readable or not: numbers stay those of the document.
-        count += 1;
-        let Some((numbers, size)) = waypoints(raw) else {
+    let size = size(text)?;
+    // A line is a node, readable or not: numbers stay those of the document.
+    for (number, (line, raw)) in lines(text).enumerate() {
+        let numbers = numbers(raw).filter(|numbers| times(numbers, size).is_some());
+        let Some(numbers) = numbers else {
             dataset.drop("a line that is not of time, x and y with rising times from 0", line);
             continue;
         };
-        let Some(node) = dataset.node(&format!("node-{}", count - 1), line) else { continue };
+        let Some(node) = dataset.node(&format!("node-{number}"), line) else { continue };
         for waypoint in numbers.chunks_exact(size) {
             match plane.position(waypoint[1], waypoint[2]) {
                 Some(position) => dataset.event(waypoint[0], Event::Fix(node, position), line),

@@ -115,6 +115,29 @@ fn waypoints_of_bonnmotion_are_read() {
 }
 
 #[test]
+fn waypoints_of_bonnmotion_have_one_size_in_a_document() {
+    // The first line alone is of either size.
+    for text in [
+        "0 0 0 0 10 50 50 40 20 50 50 0\n",
+        "0 10 20 30 10 40 50 60 20 50 60 70\n0 1 1 30 10 1 1 30\n",
+    ] {
+        let tracks = read("bonnmotion", &[text]);
+        let times: Vec<f64> = course(&tracks, "node-0").iter().map(|waypoint| waypoint.0).collect();
+        assert_eq!(times, [0.0, 10.0, 20.0], "{text}");
+    }
+    let flat = read("bonnmotion", &["0 1 2 10 3 4 20 5 6 30 7 8\n0 1 1 5 1 1\n"]);
+    assert_eq!(course(&flat, "node-0").len(), 4);
+    assert_eq!(flat.heights(), [None, None]);
+    let source = Source::of(b"0 1 2 10 3 4 20 5 6 30 7 8\n".to_vec());
+    let error = identify(&source).unwrap().read(&source, &ReadOptions::new(station()));
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("line 1: found lines that are waypoints") && text.contains("a stay"),
+        "{text}"
+    );
+}
+
+#[test]
 fn position_changes_of_ansim_are_read() {
     let change = |times: (u32, u32), to: (u32, u32)| {
         format!(
