@@ -1,7 +1,7 @@
 //! Motion in the Tcl lines of ns-2, as `setdest` and `BonnMotion` write them.
 //!
 //! The statements are those of ns-2 and of ns-3's `Ns2MobilityHelper`: `$node_(0) set X_ 100` (and
-//! `Y_`; `Z_` is read and not used), the same at a time, `$ns_ at 1.0 "$node_(0) set X_ 100"`, which is
+//! `Y_`; `Z_` is a height), the same at a time, `$ns_ at 1.0 "$node_(0) set X_ 100"`, which is
 //! a jump, `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s) and `$ns_ at 60.0 stop`. A
 //! `#` begins a comment. `$god_` lines, hop counts of setdest for ns-2, are passed over.
 
@@ -24,6 +24,8 @@ pub(crate) struct Trace {
     pub(crate) start: BTreeMap<u32, Start>,
     /// Moves, in file order.
     pub(crate) moves: Vec<Move>,
+    /// Heights, in file order; those without a time at 0 s.
+    pub(crate) heights: Vec<Height>,
     /// End of the simulation, s, where a line states it.
     pub(crate) stop_s: Option<f64>,
 }
@@ -34,6 +36,16 @@ pub(crate) struct Start {
     pub(crate) x_m: Option<f64>,
     pub(crate) y_m: Option<f64>,
     /// Offset of the first line about the node.
+    pub(crate) offset: usize,
+}
+
+/// Height of a node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Height {
+    pub(crate) at_s: f64,
+    pub(crate) node: u32,
+    pub(crate) z_m: f64,
+    /// Offset of the line.
     pub(crate) offset: usize,
 }
 
@@ -109,14 +121,18 @@ fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
     match words.as_slice() {
         [node, "set", axis @ ("X_" | "Y_" | "Z_"), value] => {
             let value = coordinate(value)?;
-            let node = trace.start.entry(node_number(node)?).or_default();
+            let number = node_number(node)?;
+            let node = trace.start.entry(number).or_default();
             if node.offset == 0 {
                 node.offset = offset;
             }
             match *axis {
                 "X_" => node.x_m = Some(value),
                 "Y_" => node.y_m = Some(value),
-                _ => {}
+                _ => {
+                    let height = Height { at_s: 0.0, node: number, z_m: value, offset };
+                    trace.heights.push(height);
+                }
             }
             Ok(())
         }
@@ -130,9 +146,12 @@ fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
             let at_s = positive(at_s, "seconds since the start")?;
             let (node, value) = (node_number(node)?, coordinate(value)?);
             let axis = ["X_", "Y_"].iter().position(|name| name == axis);
-            if axis.is_some() {
-                let (x_m, y_m) = (value, value);
-                trace.moves.push(Move { at_s, node, x_m, y_m, speed_m_s: 0.0, axis, offset });
+            let (x_m, y_m) = (value, value);
+            match axis {
+                None => trace.heights.push(Height { at_s, node, z_m: value, offset }),
+                axis => {
+                    trace.moves.push(Move { at_s, node, x_m, y_m, speed_m_s: 0.0, axis, offset });
+                }
             }
             Ok(())
         }

@@ -83,6 +83,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let mut dataset = Dataset::default();
     let plane = Plane::of(options, &mut dataset);
     let size = size(text)?;
+    let mut heights = Vec::new();
     // A line is a node, readable or not: numbers stay those of the document.
     for (number, (line, raw)) in lines(text).enumerate() {
         let numbers = numbers(raw).filter(|numbers| times(numbers, size).is_some());
@@ -96,10 +97,9 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                 Some(position) => dataset.event(waypoint[0], Event::Fix(node, position), line),
                 None => dataset.drop("a position beyond the Earth", line),
             }
-            if size == 4 && waypoint[3] != 0.0 {
-                dataset.height(waypoint[0], node, waypoint[3], line);
-            }
+            heights.extend(waypoint.get(3).map(|z_m| (waypoint[0], node, *z_m, line)));
         }
     }
+    dataset.heights_above_plane(heights);
     Ok(dataset)
 }

@@ -90,6 +90,16 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.event(order.at_s, event, line);
         }
     }
+    let mut heights = Vec::new();
+    for height in &trace.heights {
+        let line = lines.line(height.offset);
+        if trace.stop_s.is_some_and(|stop_s| height.at_s > stop_s) {
+            dataset.drop("motion after the end of the trace", line);
+        } else if let Some(node) = dataset.node(&format!("node-{}", height.node), line) {
+            heights.push((height.at_s, node, height.z_m, line));
+        }
+    }
+    dataset.heights_above_plane(heights);
     dataset.end_s = Some(orders.end_s).filter(|_| !dataset.events.is_empty());
     Ok(dataset)
 }

@@ -91,6 +91,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let text = text(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let plane = Plane::of(options, &mut dataset);
+    let mut heights = Vec::new();
     let mut last: BTreeMap<u32, (f64, [f64; 3], [f64; 3])> = BTreeMap::new();
     for (index, raw) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line = index + 1;
@@ -118,10 +119,9 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
             _ => dataset.event(at_s, Event::Fix(node, position), line),
         }
-        if z_m != 0.0 {
-            dataset.height(at_s, node, z_m, line);
-        }
+        heights.push((at_s, node, z_m, line));
     }
+    dataset.heights_above_plane(heights);
     let moving = last.values().filter(|(_, _, velocity)| velocity.iter().any(|part| *part != 0.0));
     let moving = moving.count();
     if moving > 0 {

@@ -32,6 +32,19 @@ impl Plane {
     }
 }
 
+impl Dataset {
+    /// Adds heights above the plane: time, s, node, z, m, and line. Documents of motion in a plane have a z of 0
+    /// throughout, which is not a height.
+    pub(super) fn heights_above_plane(&mut self, heights: Vec<(f64, u32, f64, usize)>) {
+        if heights.iter().all(|(.., z_m, _)| *z_m == 0.0) {
+            return;
+        }
+        for (at_s, node, z_m, line) in heights {
+            self.height(at_s, node, z_m, line);
+        }
+    }
+}
+
 /// A canvas of CORE: pixels to the right and down from a point of a known position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Canvas {

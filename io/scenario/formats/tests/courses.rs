@@ -9,7 +9,7 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 use groundwave_simulation::site::NodeView;
 
-use super::super::{Dataset, Format, ReadOptions, Source, eel, gpx, ns2};
+use super::super::{Dataset, Format, ReadOptions, Source, bonnmotion, eel, gpx, ns2, ns3};
 use super::count;
 use crate::parse_alone;
 
@@ -130,6 +130,36 @@ fn heights_above_ground_are_those_of_the_recording() {
     assert_eq!(states[7]["nem-2"].1, station().height_agl_m);
     let report = read(&eel::FORMAT, eel).report;
     assert_eq!((count(&report, "above sea level"), count(&report, "beyond 0 to")), (1, 1));
+}
+
+#[test]
+fn node_of_a_space_lands_and_one_of_a_plane_keeps_its_height() {
+    let rise_m = |format: &Format, text: &str| {
+        let states = same(format, text);
+        (states[1]["node-0"].1, states[states.len() - 1]["node-0"].1)
+    };
+    let default_m = station().height_agl_m;
+    let ns3 = |from_m: u32, to_m: u32| {
+        format!(
+            "now=+0s node=0 pos=0:0:{from_m} vel=1:0:0\nnow=+9s node=0 pos=9:0:{to_m} vel=0:0:0\n"
+        )
+    };
+    let ns2 = |from_m: u32, to_m: u32| {
+        format!(
+            "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$node_(0) set Z_ {from_m}\n\
+             $ns_ at 9 \"$node_(0) set Z_ {to_m}\"\n"
+        )
+    };
+    for (from_m, to_m) in [(50, 0), (0, 5), (25, 25)] {
+        let heights_m = (f64::from(from_m), f64::from(to_m));
+        let line = format!("0 0 0 {from_m} 9 50 50 {to_m}\n");
+        assert_eq!(rise_m(&bonnmotion::FORMAT, &line), heights_m);
+        assert_eq!(rise_m(&ns3::FORMAT, &ns3(from_m, to_m)), heights_m);
+        assert_eq!(rise_m(&ns2::FORMAT, &ns2(from_m, to_m)), heights_m);
+    }
+    assert_eq!(rise_m(&bonnmotion::FORMAT, "0 0 0 0 9 50 50 0\n"), (default_m, default_m));
+    assert_eq!(rise_m(&ns3::FORMAT, &ns3(0, 0)), (default_m, default_m));
+    assert_eq!(rise_m(&ns2::FORMAT, &ns2(0, 0)), (default_m, default_m));
 }
 
 #[test]
