@@ -127,13 +127,6 @@ struct Series {
     snapshots: Vec<(usize, MeshSnapshot)>,
 }
 
-/// Documents of one observer so far, and the links of the last one.
-#[derive(Default)]
-struct View {
-    documents: usize,
-    links: BTreeSet<(String, String)>,
-}
-
 impl Series {
     /// Nothing yet.
     fn new(options: &ReadOptions) -> Self {
@@ -156,7 +149,8 @@ impl Series {
         for key in nodes.map(|node| &node.key) {
             owners.remove(key);
         }
-        self.dataset.begin_unix_s = snapshots.first().and_then(|(_, first)| first.at_unix_s);
+        let times = snapshots.iter().filter_map(|(_, snapshot)| snapshot.at_unix_s);
+        self.dataset.begin_unix_s = times.reduce(f64::min);
         // All nodes first: a link may be to a node that a later document names.
         for (number, snapshot) in &mut snapshots {
             let mut keys = BTreeSet::new();
@@ -169,12 +163,33 @@ impl Series {
                 self.node(node);
             }
         }
+        let mut counts = BTreeMap::new();
+        let dated = snapshots.into_iter().map(|(number, snapshot)| {
+            let count = counts.entry(snapshot.observer.clone()).or_default();
+            (self.at_s(&snapshot, number, count), number, snapshot)
+        });
+        let mut dated: Vec<_> = dated.collect();
+        // Links end with the snapshot that follows, which the order of names need not give.
+        dated.sort_by(|(a_s, ..), (b_s, ..)| a_s.total_cmp(b_s));
         let mut views = BTreeMap::new();
-        for (number, snapshot) in snapshots {
-            let view = views.entry(snapshot.observer.clone()).or_default();
-            self.take(snapshot, number, view, &owners);
+        for (at_s, number, snapshot) in dated {
+            let links = views.entry(snapshot.observer.clone()).or_default();
+            self.take(snapshot, (at_s, number), links, &owners);
         }
         self.dataset
+    }
+
+    /// Time of a snapshot, s: its own; without one, a step after the document before it, of an observer after
+    /// `count` of that observer.
+    fn at_s(&self, snapshot: &MeshSnapshot, number: usize, count: &mut usize) -> f64 {
+        let before = match snapshot.observer {
+            Some(_) => *count,
+            None => number - 1,
+        };
+        *count += 1;
+        let elapsed_s = before as f64 * self.dataset.step_s.unwrap_or(1.0);
+        let begin_s = self.dataset.begin_unix_s.unwrap_or(0.0);
+        snapshot.at_unix_s.unwrap_or(begin_s + elapsed_s)
     }
 
     /// Counts a document behind the first that is of another format; `false` for others.
@@ -190,8 +205,8 @@ impl Series {
     fn take(
         &mut self,
         snapshot: MeshSnapshot,
-        number: usize,
-        view: &mut View,
+        (at_s, number): (f64, usize),
+        links_before: &mut BTreeSet<(String, String)>,
         owners: &BTreeMap<String, Option<String>>,
     ) {
         let dataset = &mut self.dataset;
@@ -200,16 +215,6 @@ impl Series {
         }
         dataset.title = dataset.title.take().or(snapshot.title);
         dataset.links += snapshot.listed_links;
-        let before = match snapshot.observer {
-            Some(_) => view.documents,
-            None => number - 1,
-        };
-        view.documents += 1;
-        let elapsed_s = before as f64 * dataset.step_s.unwrap_or(1.0);
-        let at_s = match (snapshot.at_unix_s, dataset.begin_unix_s) {
-            (Some(at_s), Some(_)) => at_s,
-            (_, begin) => begin.unwrap_or(0.0) + elapsed_s,
-        };
         let owner = |key: String| owners.get(&key).cloned().flatten().unwrap_or(key);
         let mut links = BTreeSet::new();
         for (from, to, values) in snapshot.links {
@@ -218,10 +223,10 @@ impl Series {
             links.insert((from, to));
         }
         let absent = Measured { delivery_prob: Some(0.0), ..Measured::default() };
-        for (from, to) in view.links.difference(&links) {
+        for (from, to) in links_before.difference(&links) {
             self.dataset.observe(at_s, (from, to), absent, number);
         }
-        view.links = links;
+        *links_before = links;
     }
 
     /// Adds a node, or finds that of its key.

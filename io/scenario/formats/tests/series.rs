@@ -8,7 +8,8 @@ use flate2::write::GzEncoder;
 use groundwave_model::sample::station;
 use groundwave_model::terrain::GeoPoint;
 
-use super::super::{Dataset, Event, FormatError, ReadOptions, Source, identify};
+use super::super::{Dataset, Event, FormatError, ReadOptions, Source, identify, meshviewer};
+use super::dataset;
 
 /// Reads a file or folder as the format of its content.
 fn open(path: &Path) -> Result<Dataset, FormatError> {
@@ -150,5 +151,34 @@ fn documents_of_which_all_was_dropped_give_errors() {
         assert!(message.contains("(1 x"), "{name}: {message}");
         let message = read().motion_scenario(format, &station()).unwrap_err().to_string();
         assert!(message.contains("(1 x"), "{name}: {message}");
+    }
+}
+
+#[test]
+fn dated_snapshots_are_joined_in_the_order_of_their_times() {
+    let map = |minute: u32, links: &str| {
+        let time = format!("2024-05-01T10:{minute:02}:00Z");
+        format!(
+            "{{\"timestamp\":\"{time}\",\"nodes\":[{{\"node_id\":\"a\"}}],\"links\":[{links}]}}"
+        )
+    };
+    let link = r#"{"source":"a","target":"b","source_tq":0.5,"target_tq":0.5}"#;
+    // Names sort 10, 11, 9; the link is there at 10:00 and at 10:02.
+    let folder = [map(1, ""), map(2, link), map(0, link)];
+    let stream = folder.concat();
+    let documents: Vec<&[u8]> = folder.iter().map(|text| text.as_bytes()).collect();
+    for documents in [&documents[..], &[stream.as_bytes()]] {
+        let recording = dataset(&meshviewer::FORMAT, documents).unwrap();
+        assert_eq!(recording.begin_unix_s, Some(1_714_557_600.0));
+        let script = recording.script(&meshviewer::FORMAT, &station()).unwrap();
+        assert_eq!(script.last_tick, 3);
+        let events = recording.events.iter().filter_map(|(at_s, event)| match event {
+            Event::Observe(0, 1, values) => {
+                Some((recording.elapsed_s(*at_s), values.delivery_prob))
+            }
+            _ => None,
+        });
+        let events: Vec<_> = events.collect();
+        assert_eq!(events, [(0.0, None), (60.0, Some(0.0)), (120.0, None)]);
     }
 }
