@@ -69,31 +69,45 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<Dataset, FormatError> {
     let mut series = Series::new(options);
-    let mut number = 0_usize;
-    for bytes in &source.documents {
+    for (index, bytes) in source.documents.iter().enumerate() {
+        let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
         let documents = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+        let mut count = 0_usize;
         for document in documents {
-            number += 1;
-            let document = match document {
-                Ok(document) => document,
-                Err(error) if number == 1 => {
-                    let fault = Fault::new("", error.to_string(), "JSON (RFC 8259)");
-                    return Err(fault.at(format, Location::line(error.line())));
+            let place = series.place(source, index, count);
+            count += 1;
+            match document {
+                Ok(document) if (format.sniff)(&Sample::of_json(&document)) => {
+                    let mut snapshot = MeshSnapshot::default();
+                    parse(&document, &mut snapshot);
+                    series.snapshots.push((place, snapshot));
                 }
-                Err(_) => {
-                    series.dataset.drop("a document of invalid JSON", number);
+                Ok(document) => series.leave_out(other_than(format), place, || {
+                    let mut snapshot = MeshSnapshot::default();
+                    parse(&document, &mut snapshot);
+                    Ok(snapshot)
+                }),
+                Err(error) => {
+                    let what = match is_json {
+                        true => "a document of invalid JSON".to_owned(),
+                        false => other_than(format),
+                    };
+                    let place = Place { line: error.line(), ..place };
+                    let location = place.at("");
+                    series.leave_out(what, place, || {
+                        let fault = Fault::new("", error.to_string(), "JSON (RFC 8259)");
+                        Err(fault.at(format, location))
+                    });
                     break;
                 }
-            };
-            if series.leaves_out(format, &Sample::of_json(&document), number) {
-                continue;
             }
-            let mut snapshot = MeshSnapshot::default();
-            parse(&document, &mut snapshot);
-            series.snapshots.push((number, snapshot));
+        }
+        if count == 0 && source.documents.len() > 1 {
+            let place = series.place(source, index, 0);
+            series.others.push((EMPTY.to_owned(), place));
         }
     }
-    let mut dataset = series.join();
+    let mut dataset = series.join()?;
     if dataset.begin_unix_s.is_some() {
         dataset.drop_unset_clocks();
     }
@@ -109,34 +123,99 @@ pub(super) fn read_text(
 ) -> Result<Dataset, FormatError> {
     let mut series = Series::new(options);
     for (index, bytes) in source.documents.iter().enumerate() {
-        let number = index + 1;
-        if series.leaves_out(format, &Sample::of(bytes), number) {
-            continue;
+        let place = series.place(source, index, 0);
+        let snapshot = || {
+            let mut snapshot = MeshSnapshot::default();
+            parse(document::text(format, bytes)?, &mut snapshot);
+            Ok(snapshot)
+        };
+        match (format.sniff)(&Sample::of(bytes)) {
+            true => series.snapshots.push((place, snapshot()?)),
+            false => series.leave_out(other_than(format), place, snapshot),
         }
-        let mut snapshot = MeshSnapshot::default();
-        parse(document::text(format, bytes)?, &mut snapshot);
-        series.snapshots.push((number, snapshot));
     }
-    Ok(series.join())
+    series.join()
+}
+
+/// Note on a document of another format.
+fn other_than(format: &Format) -> String {
+    format!("a document that is not {}", format.label)
+}
+
+/// Note on a file without a document.
+const EMPTY: &str = "an empty document";
+
+/// A document of a series: its number, and its name where there are several.
+#[derive(Debug, Default)]
+struct Place {
+    number: usize,
+    name: String,
+    /// Line in the file; 0 where it is not known.
+    line: usize,
+}
+
+impl Place {
+    /// Location of a path in the document.
+    fn at(&self, path: &str) -> Location {
+        let location = Location::new(self.line as u64, path);
+        if self.name.is_empty() { location } else { location.within(&self.name) }
+    }
 }
 
 /// Snapshots read so far.
 struct Series {
     dataset: Dataset,
-    /// Snapshots with the numbers of their documents.
-    snapshots: Vec<(usize, MeshSnapshot)>,
+    snapshots: Vec<(Place, MeshSnapshot)>,
+    /// Reasons for leaving out documents.
+    others: Vec<(String, Place)>,
+    /// The first of them, which is read where there is nothing else.
+    other: Option<Result<MeshSnapshot, FormatError>>,
+    documents: usize,
 }
 
 impl Series {
     /// Nothing yet.
     fn new(options: &ReadOptions) -> Self {
         let dataset = Dataset { step_s: Some(options.step_s), ..Dataset::default() };
-        Self { dataset, snapshots: Vec::new() }
+        Self { dataset, snapshots: Vec::new(), others: Vec::new(), other: None, documents: 0 }
+    }
+
+    /// The next document: one of a folder has the name of its file, one behind others in a file its number.
+    fn place(&mut self, source: &Source, index: usize, before: usize) -> Place {
+        self.documents += 1;
+        let number = self.documents;
+        let name = match source.documents.len() > 1 {
+            true => source.name(index),
+            false if before > 0 => format!("document {number}"),
+            false => String::new(),
+        };
+        Place { number, name, line: 0 }
+    }
+
+    /// Counts a document that is not of the format.
+    fn leave_out(
+        &mut self,
+        what: String,
+        place: Place,
+        read: impl FnOnce() -> Result<MeshSnapshot, FormatError>,
+    ) {
+        if self.snapshots.is_empty() && self.other.is_none() {
+            self.other = Some(read());
+        }
+        self.others.push((what, place));
     }
 
     /// The snapshots as one dataset: an address is the node that states it anywhere.
-    fn join(mut self) -> Dataset {
+    fn join(mut self) -> Result<Dataset, FormatError> {
         let mut snapshots = std::mem::take(&mut self.snapshots);
+        let mut others = std::mem::take(&mut self.others);
+        if let (true, Some(other)) = (snapshots.is_empty(), self.other.take()) {
+            let first = others.iter().position(|(what, _)| what != EMPTY).unwrap_or(0);
+            snapshots.push((others.remove(first).1, other?));
+        }
+        for (what, place) in others {
+            self.dataset.report.add(&what, || place.at(""));
+        }
         // `None` for addresses of several nodes.
         let mut owners: BTreeMap<String, Option<String>> = BTreeMap::new();
         for (address, key) in snapshots.iter().flat_map(|(_, snapshot)| &snapshot.aliases) {
@@ -152,54 +231,50 @@ impl Series {
         let times = snapshots.iter().filter_map(|(_, snapshot)| snapshot.at_unix_s);
         self.dataset.begin_unix_s = times.reduce(f64::min);
         // All nodes first: a link may be to a node that a later document names.
-        for (number, snapshot) in &mut snapshots {
+        for (place, snapshot) in &mut snapshots {
             let mut keys = BTreeSet::new();
             for node in std::mem::take(&mut snapshot.nodes) {
                 if !keys.insert(node.key.clone()) {
                     let what = "a node that the document lists before: its first entry counts";
-                    let at = || Location::new(*number as u64, node.path.as_str());
-                    self.dataset.report.add(what, at);
+                    self.dataset.report.add(what, || place.at(&node.path));
                 }
                 self.node(node);
             }
         }
         let mut counts = BTreeMap::new();
-        let dated = snapshots.into_iter().map(|(number, snapshot)| {
+        let dated = snapshots.into_iter().enumerate().map(|(index, (place, snapshot))| {
             let count = counts.entry(snapshot.observer.clone()).or_default();
-            (self.at_s(&snapshot, number, count), number, snapshot)
+            (self.at_s(&snapshot, index, count), place, snapshot)
         });
         let mut dated: Vec<_> = dated.collect();
         // Links end with the snapshot that follows, which the order of names need not give.
         dated.sort_by(|(a_s, ..), (b_s, ..)| a_s.total_cmp(b_s));
         let mut views = BTreeMap::new();
-        for (at_s, number, snapshot) in dated {
+        for (at_s, place, snapshot) in dated {
             let links = views.entry(snapshot.observer.clone()).or_default();
-            self.take(snapshot, (at_s, number), links, &owners);
+            let before = std::mem::take(&mut self.dataset.report);
+            self.take(snapshot, (at_s, place.number), links, &owners);
+            let report = std::mem::replace(&mut self.dataset.report, before);
+            for note in report.notes {
+                let at = || place.at(&note.first.path);
+                self.dataset.report.add_many(&note.what, note.count, at);
+            }
+            self.dataset.report.more += report.more;
         }
-        self.dataset
+        Ok(self.dataset)
     }
 
-    /// Time of a snapshot, s: its own; without one, a step after the document before it, of an observer after
+    /// Time of a snapshot, s: its own; without one, a step after the snapshot before it, of an observer after
     /// `count` of that observer.
-    fn at_s(&self, snapshot: &MeshSnapshot, number: usize, count: &mut usize) -> f64 {
+    fn at_s(&self, snapshot: &MeshSnapshot, index: usize, count: &mut usize) -> f64 {
         let before = match snapshot.observer {
             Some(_) => *count,
-            None => number - 1,
+            None => index,
         };
         *count += 1;
         let elapsed_s = before as f64 * self.dataset.step_s.unwrap_or(1.0);
         let begin_s = self.dataset.begin_unix_s.unwrap_or(0.0);
         snapshot.at_unix_s.unwrap_or(begin_s + elapsed_s)
-    }
-
-    /// Counts a document behind the first that is of another format; `false` for others.
-    fn leaves_out(&mut self, format: &Format, sample: &Sample<'_>, number: usize) -> bool {
-        let is_other = number > 1 && !(format.sniff)(sample);
-        if is_other {
-            let what = format!("a document that is not {}", format.label);
-            self.dataset.drop(&what, number);
-        }
-        is_other
     }
 
     fn take(
@@ -211,7 +286,7 @@ impl Series {
     ) {
         let dataset = &mut self.dataset;
         for (what, path) in snapshot.dropped {
-            dataset.report.add(&what, || Location::new(number as u64, path));
+            dataset.report.add(&what, || Location::path(path));
         }
         dataset.title = dataset.title.take().or(snapshot.title);
         dataset.links += snapshot.listed_links;

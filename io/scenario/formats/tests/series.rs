@@ -9,7 +9,7 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::GeoPoint;
 
 use super::super::{Dataset, Event, FormatError, ReadOptions, Source, identify, meshviewer};
-use super::dataset;
+use super::{count, dataset};
 
 /// Reads a file or folder as the format of its content.
 fn open(path: &Path) -> Result<Dataset, FormatError> {
@@ -181,4 +181,30 @@ fn dated_snapshots_are_joined_in_the_order_of_their_times() {
         let events: Vec<_> = events.collect();
         assert_eq!(events, [(0.0, None), (60.0, Some(0.0)), (120.0, None)]);
     }
+}
+
+#[test]
+fn other_documents_of_a_folder_of_maps_are_counted_by_their_names() {
+    let map = br#"{"nodes":[{"node_id":"a"},{"node_id":"b"}],
+        "links":[{"source":"a","target":"b","source_tq":0.5,"target_tq":2.5}]}"#;
+    let folder = folder(&[
+        ("README.txt", b"About these maps\n"),
+        ("c.json", map),
+        ("d.json", b"{\"nodes\": [\n{]}"),
+        ("e.json", b""),
+        ("f.gpx", b"<gpx/>"),
+        ("g.json", map),
+    ]);
+    let recording = open(folder.path()).unwrap();
+    let first = |what: &str| {
+        let note = recording.report.notes.iter().find(|note| note.what.contains(what)).unwrap();
+        (note.count, note.first.to_string())
+    };
+    assert_eq!(first("not meshviewer"), (2, "line 1: README.txt".to_owned()));
+    assert_eq!(first("invalid JSON"), (1, "line 2: d.json".to_owned()));
+    assert_eq!(first("an empty document"), (1, "e.json".to_owned()));
+    assert_eq!(first("out of range"), (2, "c.json".to_owned()));
+    assert_eq!(count(&recording.report, "no position"), 2);
+    // The others are not snapshots: the second map is one step after the first.
+    assert_eq!(recording.events.last().map(|event| event.0), Some(60.0));
 }
