@@ -28,9 +28,12 @@ impl Dataset {
             return;
         }
         self.events.retain(|(at_s, _)| set(at_s));
+        // They are reported once, by rows: those of a table have a fix and a measurement.
+        self.suspects.forget_before(CLOCK_SET_UNIX_S);
+        let rows = std::mem::take(&mut self.extremes.unset_rows);
         let line = self.extremes.unset.take().map_or(0, |row| row.1);
         let what = "a time before 1990, as of a clock that was not set";
-        self.report.add_many(what, unset, || Location::line(line));
+        self.report.add_many(what, rows, || Location::line(line));
         if self.begin_unix_s.is_some_and(|begin_s| !set(&begin_s)) {
             let times = self.events.iter().map(|event| event.0);
             self.begin_unix_s = Some(times.fold(f64::INFINITY, f64::min));

@@ -52,8 +52,8 @@ fn is_event(line: &str) -> bool {
 /// `allinformedpathloss` of its test environment.
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let mut dataset = Dataset::default();
-    // Lines of the initial state, whose time is that of the first event.
-    let mut initial = Vec::new();
+    // Lines of the initial state, whose time is that of the first event, and those of events.
+    let (mut initial, mut events) = (Vec::new(), Vec::new());
     for (index, line) in source.bytes().split(|byte| *byte == b'\n').enumerate() {
         let at = index + 1;
         let line = String::from_utf8_lossy(line);
@@ -61,9 +61,8 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         if line.is_empty() {
             continue;
         }
-        let mut words = line.split_whitespace();
-        match words.next().map(str::parse::<f64>) {
-            Some(Ok(at_s)) if at_s.is_finite() => event(&mut dataset, at_s, words, at),
+        match line.split_whitespace().next().map(str::parse::<f64>) {
+            Some(Ok(at_s)) if at_s.is_finite() => events.push((at_s, line.to_owned(), at)),
             Some(Ok(f64::NEG_INFINITY)) => initial.push((line.to_owned(), at)),
             _ if line.split_whitespace().nth(2).is_none() => {
                 dataset.drop("a line without time, NEM and event", at);
@@ -71,13 +70,12 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
             _ => dataset.drop("a time that is not a number", at),
         }
     }
-    let first_s = dataset.events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
-    let later = std::mem::take(&mut dataset.events);
+    let first_s = events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
     let begin_s = if first_s.is_finite() { first_s.min(begin_of(first_s)) } else { 0.0 };
-    for (line, at) in initial {
-        event(&mut dataset, begin_s, line.split_whitespace().skip(1), at);
+    let initial = initial.into_iter().map(|(line, at)| (begin_s, line, at));
+    for (at_s, line, at) in initial.chain(events) {
+        event(&mut dataset, at_s, line.split_whitespace().skip(1), at);
     }
-    dataset.events.extend(later);
     // Most logs count from their beginning, some have the time of day.
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();

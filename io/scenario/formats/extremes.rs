@@ -12,6 +12,10 @@ pub(super) type Row = (f64, usize);
 pub(super) struct Extremes {
     /// Earliest of the rows before [`CLOCK_SET_UNIX_S`].
     pub(super) unset: Option<Row>,
+    /// Number of the rows before [`CLOCK_SET_UNIX_S`].
+    pub(super) unset_rows: usize,
+    /// Line of the last of them.
+    unset_line: usize,
     /// Earliest of the others.
     earliest: Option<Row>,
     latest: Option<Row>,
@@ -20,6 +24,10 @@ pub(super) struct Extremes {
 impl Extremes {
     /// Notes the time of a row.
     pub(super) fn note(&mut self, at_s: f64, line: usize) {
+        if at_s < CLOCK_SET_UNIX_S && (line == 0 || line != self.unset_line) {
+            self.unset_rows += 1;
+            self.unset_line = line;
+        }
         let early = match at_s < CLOCK_SET_UNIX_S {
             true => &mut self.unset,
             false => &mut self.earliest,

@@ -36,6 +36,18 @@ pub(super) struct Last {
     pub far: Vec<(f64, GeoPoint, usize)>,
 }
 
+impl Suspects {
+    /// Forgets fixes before a time, s.
+    pub(super) fn forget_before(&mut self, begin_s: f64) {
+        for rows in [&mut self.at_origin, &mut self.far, &mut self.late, &mut self.jumps] {
+            rows.retain(|(_, at, _)| f64::from_bits(*at) >= begin_s);
+        }
+        for last in self.nodes.values_mut() {
+            last.far.retain(|(at_s, ..)| *at_s >= begin_s);
+        }
+    }
+}
+
 fn is_reachable(from: (f64, GeoPoint), to: (f64, GeoPoint)) -> bool {
     let apart_s = (to.0 - from.0).abs().max(APART_S_MIN);
     geodesic::inverse(from.1, to.1).distance_m <= SPEED_M_S_MAX * apart_s

@@ -2,7 +2,7 @@
 
 use groundwave_model::sample::station;
 
-use super::super::{Dataset, FormatError, Script, csv, eel};
+use super::super::{Dataset, FormatError, Script, csv, eel, wardrive};
 use super::{count, dataset};
 use crate::formats::csv::levels;
 use crate::formats::{ReadOptions, Source};
@@ -71,4 +71,24 @@ fn event_logs_with_the_time_of_day_begin_with_their_first_event() {
     assert_eq!(count(&recording.report, "before 1990"), 1);
     let script = recording.script(&eel::FORMAT, &station()).unwrap();
     assert_eq!(script.last_tick, 3);
+}
+
+#[test]
+fn row_of_an_unset_clock_is_counted_once_and_not_taken() {
+    let row = |mac: &str, time: &str| {
+        format!("02:00:00:00:00:0{mac},x,[ESS],{time},1,-60,57.7,11.9,1,1,WIFI\n")
+    };
+    let head = "WigleWifi-1.4,model=x\nMAC,SSID,AuthMode,FirstSeen,Channel,RSSI,CurrentLatitude,\
+                CurrentLongitude,AltitudeMeters,AccuracyMeters,Type\n";
+    let rows = ["2024-05-01 10:00:00", "1970-01-01 00:00:09", "2024-05-01 10:00:20"];
+    let rows = rows.map(|time| row("1", time)).concat();
+    for is_dropped in [false, true] {
+        let options = ReadOptions { drop_implausible: is_dropped, ..ReadOptions::new(station()) };
+        let source = Source::of(format!("{head}{rows}").into_bytes());
+        let recording = wardrive::WIGLE.read(&source, &options).unwrap();
+        let [note] = &recording.report.notes[..] else { panic!("{}", recording.report) };
+        assert!(note.what.contains("before 1990"), "{}", note.what);
+        assert_eq!((note.count, note.first.line), (1, 4));
+        assert_eq!(recording.measurements(), 2);
+    }
 }

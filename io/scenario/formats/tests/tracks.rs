@@ -4,7 +4,7 @@ use groundwave_model::sample::station;
 use groundwave_needs::needs;
 use groundwave_test_data::shared;
 
-use super::super::{Dataset, Event, Format, FormatError, Report, eel, gpx};
+use super::super::{Dataset, Event, Format, FormatError, ReadOptions, Report, Source, eel, gpx};
 use super::{count, dataset};
 use crate::{Scenario, parse_alone};
 
@@ -164,6 +164,18 @@ fn tracks_of_one_name_are_nodes_of_their_own() {
     assert_eq!(times(&tracks, "ACTIVE LOG"), [0.0, 600.0]);
     assert_eq!(times(&tracks, "ACTIVE LOG 2"), [0.0, 600.0]);
     assert_eq!(count(&tracks.report, "numbered"), 1);
+}
+
+#[test]
+fn initial_state_comes_before_the_events_of_its_log() {
+    let log = "-Inf nem:1 location gps 40.03,-74.52\n1 nem:1 location gps 40.0301,-74.52\n\
+               2 nem:1 location gps 40.0302,-74.52\n";
+    for is_dropped in [false, true] {
+        let options = ReadOptions { drop_implausible: is_dropped, ..ReadOptions::new(station()) };
+        let tracks = EEL_FORMAT.read(&Source::of(log.into()), &options).unwrap();
+        assert_eq!(times(&tracks, "nem-1"), [0.0, 1.0, 2.0]);
+        assert!(tracks.report.is_empty(), "{}", tracks.report);
+    }
 }
 
 #[test]
