@@ -6,6 +6,9 @@ use std::path::Path;
 
 use super::limits::FILE_BYTES_MAX;
 
+/// Byte order mark in UTF-8.
+const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reason for refusing a file.
 #[derive(Debug)]
 pub struct Fault {
@@ -26,7 +29,7 @@ fn limit() -> String {
     format!("at most {FILE_BYTES_MAX} bytes ({mebibytes} MiB)")
 }
 
-/// The text of a file of at most [`FILE_BYTES_MAX`]; of standard input for the path `-`. Larger
+/// The text of a file of at most [`FILE_BYTES_MAX`], without a byte order mark; of standard input for the path `-`. Larger
 /// files, folders and devices are refused unread.
 pub fn text(path: &Path) -> Result<String, Fault> {
     if path == Path::new("-") {
@@ -52,6 +55,10 @@ fn text_of(source: impl Read, too_long: &str) -> Result<String, Fault> {
     source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(fault(too_long.to_owned(), &limit()));
+    }
+    // A byte order mark would be part of the first word.
+    if bytes.starts_with(UTF_8_MARK) {
+        bytes.drain(..UTF_8_MARK.len());
     }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();

@@ -5,6 +5,9 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 /// Octets of a document in which those of a text without a zero are looked for.
 const HEAD_OCTETS: usize = 8_192;
 
+/// Byte order mark in UTF-8.
+const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The encoding that the declaration of an XML document names, where it is not UTF-8.
 fn declared(octets: &[u8]) -> Option<&'static Encoding> {
     let head = &octets[..octets.len().min(200)];
@@ -34,7 +37,15 @@ fn is_text(octets: &[u8]) -> bool {
     !head.contains(&0) && !octets.starts_with(b"PK") && !octets.starts_with(&[0x1f, 0x8b])
 }
 
-/// A document as UTF-8 with the name of the encoding it was written in, where that is another: UTF-16, with or
+/// UTF-8 without a byte order mark, which would be part of the first word of a text.
+fn without_mark(mut octets: Vec<u8>) -> Vec<u8> {
+    if octets.starts_with(UTF_8_MARK) {
+        octets.drain(..UTF_8_MARK.len());
+    }
+    octets
+}
+
+/// A document as UTF-8 without a byte order mark, with the name of the encoding it was written in, where that is another: UTF-16, with or
 /// without a byte order mark, that of an XML declaration, else Windows-1252 (Latin-1 with more characters) for a text that
 /// is no UTF-8. Binary documents stay as they are.
 pub(crate) fn to_utf8(octets: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
@@ -46,7 +57,7 @@ pub(crate) fn to_utf8(octets: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
         .or_else(|| declared(&octets).filter(|_| is_foreign()))
         .or_else(|| is_foreign().then_some(WINDOWS_1252));
     match encoding {
-        None => (octets, None),
+        None => (without_mark(octets), None),
         Some(encoding) => {
             let (text, _, _) = encoding.decode(&octets);
             (text.into_owned().into_bytes(), Some(encoding.name()))
@@ -79,10 +90,13 @@ mod tests {
     }
 
     #[test]
+    fn byte_order_mark_is_left_out() {
+        assert_eq!(read(b"\xef\xbb\xbf0 nem:1 location"), ("0 nem:1 location".to_owned(), None));
+    }
+
+    #[test]
     fn utf_8_and_binary_documents_stay() {
-        for octets in
-            [&b"Malm\xc3\xb6"[..], b"", b"\xef\xbb\xbfname", b"PK\x03\x04\xff", b"\x00\xff\xfe"]
-        {
+        for octets in [&b"Malm\xc3\xb6"[..], b"", b"PK\x03\x04\xff", b"\x00\xff\xfe"] {
             assert_eq!(to_utf8(octets.to_vec()), (octets.to_vec(), None));
         }
     }
