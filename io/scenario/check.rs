@@ -149,6 +149,8 @@ pub(super) struct Names {
     names: BTreeMap<String, Stay>,
     /// Names that are in the report as invalid: references to them are not wrong a second time.
     invalid: BTreeSet<String>,
+    /// Prefixes of the names in traces that could not be read, which is in the report as well.
+    unread_prefixes: BTreeSet<String>,
 }
 
 /// Time interval of a node's presence.
@@ -180,6 +182,19 @@ impl Names {
         self.invalid.insert(name.to_owned());
     }
 
+    /// Notes that names with a prefix are those of a trace that is in the report as not readable.
+    pub(super) fn note_unread(&mut self, prefix: &str) {
+        self.unread_prefixes.insert(prefix.to_owned());
+    }
+
+    /// True for a name whose absence follows from another error.
+    pub(super) fn is_noted(&self, name: &str) -> bool {
+        // Where all names are invalid, references to what they should be are no second error.
+        self.invalid.contains(name)
+            || (self.names.is_empty() && !self.invalid.is_empty())
+            || self.unread_prefixes.iter().any(|prefix| name.starts_with(prefix))
+    }
+
     /// Ends the presence of a name.
     pub(super) fn leaves(&mut self, name: &str, until_ns: u64) {
         if let Some(stay) = self.names.get_mut(name) {
@@ -195,10 +210,7 @@ impl Names {
     /// Presence of a node; an unknown name is an error.
     pub(super) fn find(&self, name: &str, path: &KeyPath, report: &mut Report) -> Option<Stay> {
         let entry = self.get(name);
-        // Where all names are invalid, references to what they should be are no second error.
-        let is_noted =
-            self.invalid.contains(name) || (self.names.is_empty() && !self.invalid.is_empty());
-        if entry.is_none() && !is_noted {
+        if entry.is_none() && !self.is_noted(name) {
             let allowed = suggest::one_of(name, self.names.keys().map(String::as_str));
             report.at(path, format!("unknown node {:?}", shortened(name)), allowed);
         }

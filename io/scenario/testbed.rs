@@ -11,6 +11,8 @@ use groundwave_toml_document::key::KeyPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::check::Names;
+
 /// First two bytes of a testbed's network, if not given.
 const NETWORK: [u8; 2] = [10, 77];
 
@@ -66,16 +68,12 @@ pub struct BindFile {
 }
 
 /// Settings of the section; the name is empty when the file gives none.
-pub(super) fn testbed(
-    file: Option<&TestbedFile>,
-    nodes: &[String],
-    report: &mut Report,
-) -> Settings {
+pub(super) fn testbed(file: Option<&TestbedFile>, nodes: &Names, report: &mut Report) -> Settings {
     let path = KeyPath::section("testbed");
     let nothing = TestbedFile::default();
     let file = file.unwrap_or(&nothing);
     let check_name = |name: &str, at: &KeyPath, report: &mut Report| {
-        if !nodes.iter().any(|node| node == name) {
+        if nodes.get(name).is_none() && !nodes.is_noted(name) {
             report.at(at, format!("unknown node {name:?}"), "a node of this file");
         }
     };

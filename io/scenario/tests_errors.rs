@@ -308,6 +308,35 @@ fn errors_in_a_trace_name_its_file_and_line() {
 }
 
 #[test]
+fn absence_of_a_trace_is_one_error() {
+    let text = |prefix: &str| {
+        format!(
+            "{HEAD}[[motion]]\norigin = {{ lat_deg = 1, lon_deg = 1 }}\nns2_file = \"t.scen\"\n{prefix}\
+             station = {{ height_agl_m = 1, radio = \"ptp_5g8\" }}\n[[failure]]\nnode = \"node-0\"\nat_s = 1\n\
+             [testbed]\nnode = [{{ name = \"node-3\", routing = \"none\" }}]\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let errors = parse(&text(""), "x.toml", folder.path()).unwrap_err();
+    assert_eq!(errors.errors.len(), 1, "{errors}");
+    let errors = parse(&text("prefix = \"q\"\n"), "x.toml", folder.path()).unwrap_err();
+    assert_eq!(errors.errors.len(), 3, "{errors}");
+}
+
+#[test]
+fn byte_order_mark_before_a_trace_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = "\u{feff}$node_(0) set X_ 1\n$node_(0) set Y_ 2\n";
+    std::fs::write(folder.path().join("t.scen"), trace).unwrap();
+    let text = format!(
+        "{HEAD}[[motion]]\norigin = {{ lat_deg = 1, lon_deg = 1 }}\nns2_file = \"t.scen\"\n\
+         station = {{ height_agl_m = 1, radio = \"ptp_5g8\" }}\n"
+    );
+    let scenario = parse(&text, "x.toml", folder.path()).unwrap();
+    assert!(scenario.node_names.contains(&"node-0".to_owned()));
+}
+
+#[test]
 fn several_errors_come_together_in_file_order() {
     let errors = errors(
         "[[node]]\nname = 3\nlat_deg = \"x\"\nlon_deg = 1\nheight = 2\nradio = \"ptp_5g8\"\n\

@@ -64,7 +64,13 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
         return None;
     };
     let origin = GeoPoint::new(origin.lat_deg, origin.lon_deg).ok()?;
-    let text = text(lowering, motion, &path)?;
+    let Some(text) = text(lowering, motion, &path) else {
+        if motion.station.is_some() {
+            // References to the nodes of the trace are no second error.
+            lowering.nodes.note_unread(motion.prefix.as_deref().unwrap_or(PREFIX_DEFAULT));
+        }
+        return None;
+    };
     let mut bad = Vec::new();
     let trace = ns2::read(&text.text, |line| bad.push(line));
     for line in bad {

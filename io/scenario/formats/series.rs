@@ -31,6 +31,7 @@ pub(super) fn read(
         }
         let part = Source {
             path: PathBuf::from(&name),
+            folder: source.folder.clone(),
             documents: vec![document.clone()],
             ..Source::default()
         };

@@ -19,6 +19,8 @@ pub struct Source {
     pub documents: Vec<Vec<u8>>,
     /// Names of the files of a folder, one for each document; empty otherwise.
     pub names: Vec<String>,
+    /// Folder of the files that documents may name; `None` for bytes, whose names come from a client.
+    pub folder: Option<PathBuf>,
     /// Encoding that a document was written in, where it is not UTF-8.
     pub encoding: Option<&'static str>,
 }
@@ -72,7 +74,11 @@ impl Source {
             }
             false => Vec::new(),
         };
-        Ok(Self::decoded(path.to_owned(), documents, names))
+        let folder = match path.is_dir() {
+            true => Some(path.to_owned()),
+            false => path.parent().map(Path::to_owned),
+        };
+        Ok(Self { folder, ..Self::decoded(path.to_owned(), documents, names) })
     }
 
     /// The documents with their texts in UTF-8.
@@ -84,7 +90,7 @@ impl Source {
             document
         };
         let documents = documents.into_iter().map(decode).collect();
-        Self { path, documents, names, encoding }
+        Self { path, documents, names, folder: None, encoding }
     }
 
     /// Reads a document to its end.

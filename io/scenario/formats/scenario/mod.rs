@@ -5,6 +5,8 @@
 //! become presets of the file. A plan has no terrain, so the file names the tiles under
 //! the nodes in a comment, and the ground is not known until the comment is taken away.
 //!
+//! Files that a scenario names are read beside the file it comes from; bytes of a client name none.
+//!
 //! Of a scenario that is read, the nodes stay, whenever they join, with the first environment and
 //! `[deployment]`; traffic, motion, failures and weather go, with a note.
 
@@ -33,5 +35,5 @@ pub static FORMAT: Format = Format {
 };
 
 fn read(source: &Source, options: &ReadOptions) -> Result<(PlanFile, Report), FormatError> {
-    read::read(source.bytes(), &options.station)
+    read::read(source.bytes(), source.folder.as_deref(), &options.station)
 }

@@ -1,5 +1,7 @@
 //! Reader of plans.
 
+use std::path::Path;
+
 use groundwave_model::radio::Station;
 use groundwave_simulation::site::{AddNode, NodeId, SetEnvironment};
 use serde::de::DeserializeOwned;
@@ -14,10 +16,18 @@ use super::FORMAT;
 use crate::limits::LABEL_CHARS_MAX;
 use crate::{Scenario, Scheduled, Terrain};
 
-/// Reads a plan. `defaults` are not used: the stations of a scenario are complete.
-pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report), FormatError> {
+/// Reads a plan; files that it names are in `folder`, and none are read without one. `defaults` are not used: the
+/// stations of a scenario are complete.
+pub(super) fn read(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    defaults: &Station,
+) -> Result<(PlanFile, Report), FormatError> {
     let text = text(&FORMAT, bytes)?;
-    let scenario = crate::parse_alone(text, "scenario")?;
+    let scenario = match folder {
+        Some(folder) => crate::parse(text, "scenario", folder)?,
+        None => crate::parse_alone(text, "scenario")?,
+    };
     let mut collector = Collector::new(&FORMAT, defaults);
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
         take(&mut collector, record, u64::from(*line))?;

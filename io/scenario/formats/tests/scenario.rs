@@ -5,6 +5,7 @@ use std::path::Path;
 use groundwave_model::radio::{Model, presets};
 use groundwave_simulation::site::NodeId;
 
+use super::super::{ReadOptions, Source};
 use super::{SCENARIO, assert_notes, defaults, plan_of, read, refused, written};
 
 const TEXT: &str = r#"
@@ -157,4 +158,19 @@ fn faults_have_their_place() {
         let text = format!("[scenario]\ntitle = \"t\"\nduration_s = 1\n{text}");
         refused(SCENARIO, text.as_bytes(), says);
     }
+}
+
+#[test]
+fn files_of_a_scenario_are_read_beside_it_and_for_bytes_alone_refused() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios"));
+    let source = Source::open(&folder.join("ns2_platoon.toml")).unwrap();
+    let plan = SCENARIO.read(&source, &ReadOptions::new(defaults())).unwrap().plan.unwrap();
+    assert_eq!(plan.nodes.len(), 10);
+    // The name of a file that a client gives opens no folder.
+    let bytes = Source { path: source.path.clone(), ..Source::of(source.bytes().to_vec()) };
+    let error = SCENARIO.read(&bytes, &ReadOptions::new(defaults())).unwrap_err().to_string();
+    assert!(
+        error.contains("came without its folder") && !error.contains("unknown node"),
+        "{error}"
+    );
 }
