@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
 use super::mesh;
-use super::text::text;
+use super::text::{line_of_row, text};
 use super::{Content, Format, ReadOptions, Source, clock};
 
 /// The format.
@@ -67,7 +67,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         match rows.read_record(&mut row) {
             Ok(false) => break,
             Ok(true) => {
-                let line = row.position().map_or(0, |at| at.line() as usize) + 1;
+                let line = line_of_row(row.position(), table.as_bytes()) + 1;
                 let cell = |column: usize| row.get(column).unwrap_or_default().trim().to_owned();
                 let Some(share) = cell(pdr).parse::<f64>().ok() else {
                     dataset.drop("a row without its delivery (pdr)", line);
@@ -83,7 +83,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
                 sum.received_mw += power_dbm.map_or(0.0, |dbm| share * libm::pow(10.0, dbm / 10.0));
             }
             Err(error) => {
-                let line = error.position().map_or(0, |at| at.line() as usize) + 1;
+                let line = line_of_row(error.position(), table.as_bytes()) + 1;
                 dataset.drop("an invalid row", line);
             }
         }

@@ -33,6 +33,15 @@ pub(super) fn line_of(before: &[u8]) -> u64 {
     before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
 
+/// Line, from 1, of a row that the reader of tables has at `position` in `table`. The reader counts the ends of the
+/// line before, of CRLF and of empty lines, as part of the row.
+pub(super) fn line_of_row(position: Option<&csv::Position>, table: &[u8]) -> usize {
+    let Some(position) = position else { return 0 };
+    let rest = usize::try_from(position.byte()).ok().and_then(|begin| table.get(begin..));
+    let ends = rest.unwrap_or_default().iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() as usize + ends.filter(|byte| **byte == b'\n').count()
+}
+
 /// The lines of a text by offset, found in logarithmic time and in any order.
 pub(super) struct Lines {
     /// Offsets of the line feeds; a text has at most [`BYTES_MAX`] bytes.

@@ -7,7 +7,7 @@ use groundwave_simulation::measure::Measured;
 
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
-use super::text::text;
+use super::text::{line_of_row, text};
 use super::{Content, Format, ReadOptions, Source, clock};
 
 /// Tables of WiGLE.
@@ -65,7 +65,7 @@ pub(super) fn read(
         match rows.read_record(&mut row) {
             Ok(false) => break,
             Ok(true) => {
-                let line = row.position().map_or(0, |at| at.line() as usize) + skipped;
+                let line = line_of_row(row.position(), table.as_bytes()) + skipped;
                 let cell = |name: &str| {
                     let column = heads.iter().position(|head| head == name);
                     column.and_then(|column| row.get(column)).unwrap_or_default().trim()
@@ -73,7 +73,7 @@ pub(super) fn read(
                 take(&mut dataset, &cell, line);
             }
             Err(error) => {
-                let line = error.position().map_or(0, |at| at.line() as usize) + skipped;
+                let line = line_of_row(error.position(), table.as_bytes()) + skipped;
                 dataset.drop("an invalid row", line);
             }
         }

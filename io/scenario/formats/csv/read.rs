@@ -11,7 +11,7 @@ use super::super::plan::field::{
 };
 use super::super::plan::{PlanFile, values};
 use super::super::report::Report;
-use super::super::text::{line_of, text};
+use super::super::text::{line_of_row, text};
 use super::{FORMAT, unguarded};
 
 /// Columns in one table: every one that is known, and many times as many others.
@@ -210,18 +210,10 @@ impl Row<'_> {
         self.record.get(index).unwrap_or_default()
     }
 
-    /// Location of a cell. Lines are counted from the start, so only for a note or an error.
+    /// Location of a cell.
     fn place(&self, column: &str) -> Location {
-        let begin = self.record.position().map_or(0, csv::Position::byte);
-        let begin = usize::try_from(begin).unwrap_or(usize::MAX).min(self.text.len());
-        let (before, rest) = self.text.as_bytes().split_at(begin);
-        // The reader counts the end of the line before as part of the next record.
-        let ends = rest
-            .iter()
-            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-            .filter(|byte| **byte == b'\n')
-            .count() as u64;
-        Location::new(line_of(before) + ends, column)
+        let line = line_of_row(self.record.position(), self.text.as_bytes());
+        Location::new(line as u64, column)
     }
 
     /// Takes the row; one without a position is dropped, and its fault returned.

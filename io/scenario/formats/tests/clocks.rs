@@ -74,6 +74,26 @@ fn event_logs_with_the_time_of_day_begin_with_their_first_event() {
 }
 
 #[test]
+fn lines_of_rows_are_those_of_the_document_whatever_ends_them() {
+    let text = "step_s = 1\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n[link]\nfrom = \"a\"\nto = \"b\"\n\
+                [values]\nsnr_db = \"snr\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mapping.toml");
+    std::fs::write(&path, text).unwrap();
+    let mapping = Some(levels::load(&path).unwrap());
+    let levels_table = "t,a,b,snr\n0,x,y,1\n\n2,x,y,none\n";
+    let drive = "WigleWifi-1.4,model=x\nMAC,FirstSeen\n\nx,soon\n";
+    for (format, table) in [(&csv::FORMAT, levels_table), (&wardrive::WIGLE, drive)] {
+        for (end, mark) in [("\n", ""), ("\r\n", ""), ("\r\n", "\u{feff}")] {
+            let text = format!("{mark}{}", table.replace('\n', end));
+            let options = ReadOptions { mapping: mapping.clone(), ..ReadOptions::new(station()) };
+            let recording = format.read(&Source::of(text.into_bytes()), &options).unwrap();
+            assert_eq!(recording.report.notes[0].first.line, 4, "{end:?}: {}", recording.report);
+        }
+    }
+}
+
+#[test]
 fn row_of_an_unset_clock_is_counted_once_and_not_taken() {
     let row = |mac: &str, time: &str| {
         format!("02:00:00:00:00:0{mac},x,[ESS],{time},1,-60,57.7,11.9,1,1,WIFI\n")

@@ -4,7 +4,6 @@ mod guess;
 mod mapping;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::super::Source;
@@ -12,6 +11,7 @@ use super::super::clock::iso8601;
 use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::extremes::CLOCK_SET_UNIX_S;
+use super::super::text::line_of_row;
 use super::FORMAT;
 use super::read::delimiter as header_delimiter;
 use csv::{ReaderBuilder, StringRecord};
@@ -21,6 +21,9 @@ use groundwave_simulation::measure::Measured;
 
 pub use guess::mapping as guess;
 pub use mapping::{End, Links, Mapping, Nodes, Position, TimeUnit, VALUES, load};
+
+/// Octets in which the end of the header is looked for.
+const HEAD_OCTETS: usize = 65_536;
 
 /// A mapping with the station of its nodes and the folder of the files it names.
 #[derive(Debug, Clone)]
@@ -70,34 +73,28 @@ fn invalid(path: &Path, actual: impl ToString, allowed: impl Into<String>) -> Fo
 /// A table with named columns.
 struct Table<'t> {
     path: &'t Path,
-    rows: csv::Reader<Box<dyn Read + 't>>,
+    octets: &'t [u8],
+    rows: csv::Reader<&'t [u8]>,
     header: StringRecord,
 }
 
-impl<'t> Table<'t> {
-    fn open(path: &'t Path, delimiter: Option<char>) -> Result<Self, FormatError> {
-        let mut source =
-            Source::open(path).map_err(|error| invalid(path, error, "a readable file"))?;
-        Self::new(path, Cursor::new(source.documents.swap_remove(0)), delimiter)
-    }
+/// The content of a table of nodes or links.
+fn document(path: &Path) -> Result<Vec<u8>, FormatError> {
+    let mut source = Source::open(path).map_err(|error| invalid(path, error, "a readable file"))?;
+    Ok(source.documents.swap_remove(0))
+}
 
-    /// A table in `bytes`; without a `delimiter`, with that of its header.
-    fn new(
-        path: &'t Path,
-        bytes: impl Read + 't,
-        delimiter: Option<char>,
-    ) -> Result<Self, FormatError> {
-        let failed = |error: &dyn std::fmt::Display| invalid(path, error, "a table");
-        let mut bytes = BufReader::new(bytes);
-        let head = bytes.fill_buf().map_err(|error| failed(&error))?;
+impl<'t> Table<'t> {
+    /// A table in `octets`; without a `delimiter`, with that of its header.
+    fn new(path: &'t Path, octets: &'t [u8], delimiter: Option<char>) -> Result<Self, FormatError> {
+        let head = &octets[..octets.len().min(HEAD_OCTETS)];
         let of_header = header_delimiter(&String::from_utf8_lossy(head));
-        let bytes: Box<dyn Read + 't> = Box::new(bytes);
         let mut rows = ReaderBuilder::new()
             .flexible(true)
             .delimiter(delimiter.map_or(of_header, |mark| mark as u8))
-            .from_reader(bytes);
-        let header = rows.headers().map_err(|error| failed(&error))?.clone();
-        Ok(Self { path, rows, header })
+            .from_reader(octets);
+        let header = rows.headers().map_err(|error| invalid(path, error, "a table"))?.clone();
+        Ok(Self { path, octets, rows, header })
     }
 
     fn column(&self, name: &str) -> Result<usize, FormatError> {
@@ -119,11 +116,11 @@ impl<'t> Table<'t> {
             match self.rows.read_record(&mut row) {
                 Ok(false) => return,
                 Ok(true) => {
-                    let line = row.position().map_or(0, |at| at.line() as usize);
+                    let line = line_of_row(row.position(), self.octets);
                     each(&row, line, dataset);
                 }
                 Err(err) => {
-                    let line = err.position().map_or(0, |at| at.line() as usize);
+                    let line = line_of_row(err.position(), self.octets);
                     dataset.drop("an invalid row", line);
                     if matches!(err.kind(), csv::ErrorKind::Io(_)) {
                         return;
@@ -148,7 +145,8 @@ fn positions(
     station: Option<&Station>,
     dataset: &mut Dataset,
 ) -> Result<(), FormatError> {
-    let mut table = Table::open(path, nodes.delimiter)?;
+    let octets = document(path)?;
+    let mut table = Table::new(path, &octets, nodes.delimiter)?;
     let name = table.column(&nodes.name)?;
     let (lat, lon) = (table.column(&nodes.lat_deg)?, table.column(&nodes.lon_deg)?);
     let height = nodes.height_agl_m.as_deref().map(|name| table.column(name)).transpose()?;
@@ -177,7 +175,8 @@ fn pairs(
     station: Option<&Station>,
     dataset: &mut Dataset,
 ) -> Result<Ends, FormatError> {
-    let mut table = Table::open(path, links.delimiter)?;
+    let octets = document(path)?;
+    let mut table = Table::new(path, &octets, links.delimiter)?;
     let id = table.column(&links.id)?;
     let columns = [&links.a_lat_deg, &links.a_lon_deg, &links.b_lat_deg, &links.b_lon_deg]
         .map(|name| table.column(name));
