@@ -18,6 +18,9 @@ use super::plausible::Suspects;
 use super::report::Report;
 use super::{Format, positions};
 
+/// Programs write a loss of 0 dB where nothing was computed; no path loses less than this, dB.
+const LOSS_DB_MIN: f64 = 1.0;
+
 /// A node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Node {
@@ -127,9 +130,22 @@ impl Dataset {
     }
 
     /// Adds a measurement between two nodes by their keys, if its values are valid.
-    pub(super) fn observe(&mut self, at_s: f64, link: (&str, &str), values: Measured, line: usize) {
+    pub(super) fn observe(
+        &mut self,
+        at_s: f64,
+        link: (&str, &str),
+        mut values: Measured,
+        line: usize,
+    ) {
         if link.0 == link.1 {
             return self.drop("a link from a node to itself", line);
+        }
+        if values.path_loss_db.is_some_and(|db| db < LOSS_DB_MIN) {
+            self.drop("a path loss below 1 dB: not measured", line);
+            values.path_loss_db = None;
+            if (Measured { tx_power_dbm: None, frequency_mhz: None, ..values }).is_empty() {
+                return;
+            }
         }
         if let Err(refusal) = values.validate() {
             let what = refusal.to_string();

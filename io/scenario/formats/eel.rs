@@ -30,10 +30,6 @@ pub static FORMAT: Format = Format {
     ..Format::NONE
 };
 
-/// EMANE writes a loss of 0 dB for links without events and where nothing was computed; no path
-/// loses less than this, dB.
-const LOSS_DB_MIN: f64 = 1.0;
-
 /// Path loss of links that are down and of nodes that have failed, dB.
 const LOSS_DB_DOWN: f64 = 300.0;
 
@@ -187,9 +183,6 @@ fn observe(dataset: &mut Dataset, at_s: f64, link: (&str, &str), db: f64, line: 
     let values = match db {
         // No link: nothing arrives.
         db if db.is_infinite() => Measured { delivery_prob: Some(0.0), ..Measured::default() },
-        db if db < LOSS_DB_MIN => {
-            return dataset.drop("a path loss below 1 dB: not measured", line);
-        }
         db => Measured { path_loss_db: Some(db), ..Measured::default() },
     };
     dataset.observe(at_s, link, values, line);

@@ -402,6 +402,20 @@ fn times_without_a_zone_are_utc_and_reported() {
 }
 
 #[test]
+fn path_loss_below_1_db_is_not_a_measurement_in_any_format() {
+    let text = "step_s = 1\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n[link]\nfrom = \"a\"\nto = \"b\"\n\
+                [values]\npath_loss_db = \"loss\"\nsnr_db = \"snr\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let levels = mapping(folder.path(), text).unwrap();
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, "t,a,b,loss,snr\n0,x,y,0,\n1,x,y,0,7\n2,x,y,80,\n").unwrap();
+    let recording = table(path, levels).unwrap();
+    let values = observed(&recording).into_iter().map(|one| (one.3.path_loss_db, one.3.snr_db));
+    assert_eq!(values.collect::<Vec<_>>(), [(None, Some(7.0)), (Some(80.0), None)]);
+    assert_eq!(dropped(&recording, "below 1 dB"), 2);
+}
+
+#[test]
 fn values_that_later_ones_of_a_tick_replace_are_reported() {
     let rows: String = (0..8).map(|row| format!("{};a;b;{row}\n", row * 15)).collect();
     let recording = times("seconds", &rows).unwrap();
