@@ -8,6 +8,9 @@ use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
 use super::extremes::CLOCK_SET_UNIX_S;
 
+/// A day, s.
+pub(super) const DAY_S: f64 = 86_400.0;
+
 /// A time of ISO 8601, s since the Unix epoch, and true if it has a zone; without one it is UTC.
 pub(super) fn iso8601(text: &str) -> Option<(f64, bool)> {
     let text = text.trim();
@@ -63,6 +66,29 @@ impl Dataset {
         let times = self.events.iter().map(|event| event.0);
         let begin_s = times.fold(f64::INFINITY, f64::min);
         self.begin_unix_s = Some(begin_s).filter(|begin_s| begin_s.is_finite());
+    }
+
+    /// A time of the day near the last event, s: with a day for each midnight since the first. Times that differ by
+    /// more than half a day have a midnight between them.
+    pub(super) fn after_midnights(&self, time_s: f64) -> f64 {
+        let last_s = self.events.last().map_or(time_s, |event| event.0);
+        let at_s = (last_s / DAY_S).floor() * DAY_S + time_s;
+        match at_s - last_s {
+            later_s if later_s < -DAY_S / 2.0 => at_s + DAY_S,
+            later_s if later_s > DAY_S / 2.0 && at_s >= DAY_S => at_s - DAY_S,
+            _ => at_s,
+        }
+    }
+
+    /// Counts times of the day from that of the first event; those beside dates stay as they are.
+    pub(super) fn begin_with_time_of_day(&mut self) {
+        if !std::mem::take(&mut self.has_times_of_day) || self.begin_unix_s.is_some() {
+            return;
+        }
+        let first_s = self.events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
+        for event in &mut self.events {
+            event.0 -= first_s;
+        }
     }
 
     /// Refuses a recording of more than `ticks_max` ticks, with the row that makes it as long.

@@ -67,6 +67,8 @@ pub struct Dataset {
     pub title: Option<String>,
     /// Time of second 0, s since the Unix epoch, if the document states it.
     pub begin_unix_s: Option<f64>,
+    /// Times are those of the day, until [`Self::begin_with_time_of_day`].
+    pub(super) has_times_of_day: bool,
     /// Time between two ticks of a recording, s; 1 unless the document states another.
     pub step_s: Option<f64>,
     /// Time of the end, s, where it is later than the last event.

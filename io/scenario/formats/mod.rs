@@ -290,6 +290,7 @@ impl Format {
             false => read(source, options)?,
         };
         dataset.settle_suspects(options.drop_implausible);
+        dataset.begin_with_time_of_day();
         if let Some(encoding) = source.encoding {
             let what = format!("text in {encoding}: converted to UTF-8");
             dataset.report.add(&what, Location::default);

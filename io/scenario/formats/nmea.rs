@@ -4,6 +4,7 @@ use groundwave_model::terrain::GeoPoint;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::clock::DAY_S;
 use super::dataset::{Dataset, Event, Node};
 use super::error::FormatError;
 use super::plan::name_of;
@@ -23,9 +24,6 @@ pub static FORMAT: Format = Format {
     read: Some(read),
     ..Format::NONE
 };
-
-/// A day, s.
-const DAY_S: f64 = 86_400.0;
 
 /// Kind and fields of a sentence, or the reason why it is none. A checksum must be right where there
 /// is one.
@@ -117,11 +115,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         dataset.begin_with_first();
         return Ok(dataset);
     }
-    // Times of a day without a date count from the first.
-    let first_s = dataset.events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
-    for event in &mut dataset.events {
-        event.0 -= first_s;
-    }
+    dataset.has_times_of_day = true;
     Ok(dataset)
 }
 

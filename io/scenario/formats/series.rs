@@ -49,7 +49,7 @@ pub(super) fn read(
 impl Dataset {
     /// Adds the contents of another document: nodes of one key are one node, those without a key
     /// stay nodes of their own.
-    fn join(&mut self, other: Self, name: &str, format: &Format) -> Result<(), FormatError> {
+    fn join(&mut self, mut other: Self, name: &str, format: &Format) -> Result<(), FormatError> {
         for note in other.report.notes {
             let first = note.first;
             self.report.add_many(&note.what, note.count, || first.within(name));
@@ -66,6 +66,13 @@ impl Dataset {
         self.step_s = self.step_s.or(other.step_s);
         self.range_m = self.range_m.or(other.range_m);
         self.links += other.links;
+        // Beside dates, times of the day are seconds of their document.
+        if self.begin_unix_s.is_some() {
+            other.begin_with_time_of_day();
+        } else if other.begin_unix_s.is_some() {
+            self.begin_with_time_of_day();
+        }
+        self.has_times_of_day |= other.has_times_of_day;
         let shift_s = self.align(other.begin_unix_s, !other.events.is_empty(), name);
         let end_s = other.end_s.map(|end_s| end_s + shift_s);
         self.end_s = self.end_s.into_iter().chain(end_s).reduce(f64::max);

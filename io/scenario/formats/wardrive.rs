@@ -32,7 +32,11 @@ pub static RANGE_TEST: Format = Format {
     sniff: |sample| {
         sample.lines().next().is_some_and(|line| line.starts_with("time,from,sender name,"))
     },
-    read: Some(|source, _: &ReadOptions| read(&RANGE_TEST, source, range_test)),
+    read: Some(|source, _: &ReadOptions| {
+        let mut dataset = read(&RANGE_TEST, source, range_test)?;
+        dataset.has_times_of_day = true;
+        Ok(dataset)
+    }),
     ..Format::NONE
 };
 
@@ -117,10 +121,11 @@ fn wigle<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize)
 /// A row of the range test: time of the day, sender with its position, position of the receiver, SNR.
 fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
     let parts: Option<Vec<f64>> = cell("time").split(':').map(|part| part.parse().ok()).collect();
-    let at_s = match parts.as_deref() {
+    let time_s = match parts.as_deref() {
         Some([hours, minutes, seconds]) => hours * 3_600.0 + minutes * 60.0 + seconds,
         _ => return dataset.drop("a row without a time", line),
     };
+    let at_s = dataset.after_midnights(time_s);
     let (from, name) = (cell("from"), cell("sender name"));
     if from.is_empty() {
         return dataset.drop("a row without a sender", line);

@@ -279,6 +279,27 @@ fn tables_of_receivers_that_move_have_both() {
 }
 
 #[test]
+fn times_of_the_day_count_from_the_first() {
+    let test = |name: &str, times: [&str; 2]| {
+        let row = |time: &str| format!("{time},10,{name},57.7,11.9,57.701,11.9,5,6.25,111,3,x\n");
+        let head = "time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr,distance,\
+                    hop limit,payload\n";
+        format!("{head}{}", times.map(row).concat())
+    };
+    let times = |documents: &[&str]| {
+        let test = read("rangetest", documents);
+        let observed = test.events.iter().filter(|event| matches!(event.1, Event::Observe(..)));
+        observed.map(|event| event.0).collect::<Vec<_>>()
+    };
+    let (first, second) =
+        (test("a", ["10:00:00", "10:00:20"]), test("a", ["10:01:00", "10:01:20"]));
+    assert_eq!(times(&[&first]), [0.0, 20.0]);
+    // Documents of a folder have one day.
+    assert_eq!(times(&[&second, &first]), [0.0, 20.0, 60.0, 80.0]);
+    assert_eq!(times(&[&test("a", ["23:59:50", "00:00:10"])]), [0.0, 20.0]);
+}
+
+#[test]
 fn implausible_fixes_are_named_and_left_out_on_request() {
     let mut rows: Vec<String> = (0..20)
         .map(|second| {
