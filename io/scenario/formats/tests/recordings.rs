@@ -402,6 +402,26 @@ fn times_without_a_zone_are_utc_and_reported() {
 }
 
 #[test]
+fn decimal_commas_are_read_in_levels_and_their_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, "time;from;to;rssi\n0;A;B;-60,5\n1,5;A;B;-61,25\n").unwrap();
+    std::fs::write(folder.path().join("nodes.csv"), "n;la;lo\nA;57,7;11,9\nB;57,71;11,9\n")
+        .unwrap();
+    let text = levels::guess(&Source::open(&path).unwrap()).unwrap();
+    let nodes = "[nodes]\nfile = \"nodes.csv\"\nname = \"n\"\nlat_deg = \"la\"\nlon_deg = \"lo\"\n";
+    let levels = mapping(folder.path(), &format!("{text}{nodes}")).unwrap();
+    assert_eq!(levels.mapping.step_s, 1.5);
+    let recording = table(path.clone(), levels).unwrap();
+    let values = observed(&recording).into_iter().map(|one| (one.0, one.3.rx_power_dbm));
+    assert_eq!(values.collect::<Vec<_>>(), [(0.0, Some(-60.5)), (1.5, Some(-61.25))]);
+    assert!(recording.nodes.iter().all(|node| node.position.is_some()));
+    std::fs::write(&path, "time,from,to,rssi\n0,A,B,low\n").unwrap();
+    let error = levels::guess(&Source::open(&path).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("found \"low\" in the column \"rssi\""), "{error}");
+}
+
+#[test]
 fn path_loss_below_1_db_is_not_a_measurement_in_any_format() {
     let text = "step_s = 1\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n[link]\nfrom = \"a\"\nto = \"b\"\n\
                 [values]\npath_loss_db = \"loss\"\nsnr_db = \"snr\"\n";

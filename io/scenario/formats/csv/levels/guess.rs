@@ -8,6 +8,7 @@ use super::super::super::Source;
 use super::super::super::clock::iso8601;
 use super::super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::super::extremes::CLOCK_SET_UNIX_S;
+use super::super::super::plan::values::parse;
 use super::super::super::text::text;
 use super::super::FORMAT;
 use super::super::read::delimiter;
@@ -81,7 +82,7 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
         cells.filter(|cell| !cell.is_empty())
     };
     let is_number = |column: usize| {
-        let numbers = cells(column).filter(|cell| cell.parse::<f64>().is_ok()).count();
+        let numbers = cells(column).filter(|cell| parse(cell).is_ok()).count();
         numbers > 0 && numbers * 2 > cells(column).count()
     };
     let named = |key: &str, fits: &dyn Fn(usize) -> bool| {
@@ -106,6 +107,16 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
         })
         .collect();
     if values.is_empty() {
+        let names = NAMES[4..].iter().flat_map(|(_, names)| *names);
+        let text = names.into_iter().find_map(|name| {
+            let column = (0..columns.len()).find(|index| bare(columns[*index]) == *name)?;
+            let column = Some(column).filter(|column| !others.contains(&Some(*column)))?;
+            let cell = cells(column).find(|cell| parse(cell).is_err())?;
+            Some(format!("{} in the column {}", quoted(cell), quoted(columns[column])))
+        });
+        if let Some(actual) = text {
+            return Err(invalid(actual, "numbers with a decimal point or comma"));
+        }
         let actual = format!("the columns {}", quoted(&columns.join(", ")));
         return Err(invalid(actual, "a column of measured values, such as rssi, snr or pdr"));
     }
@@ -142,7 +153,7 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
 
 /// Unit of times, and the times in it, s.
 fn unit(times: &[&str]) -> (&'static str, Vec<f64>) {
-    let numbers: Vec<f64> = times.iter().filter_map(|cell| cell.parse().ok()).collect();
+    let numbers: Vec<f64> = times.iter().filter_map(|cell| parse(cell).ok()).collect();
     if numbers.len() * 2 <= times.len() {
         let dates: Vec<f64> = times.iter().filter_map(|cell| Some(iso8601(cell)?.0)).collect();
         return (if dates.is_empty() { "seconds" } else { "iso8601" }, dates);

@@ -11,6 +11,7 @@ use super::super::clock::iso8601;
 use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::extremes::CLOCK_SET_UNIX_S;
+use super::super::plan::values::parse;
 use super::super::text::line_of_row;
 use super::FORMAT;
 use super::read::delimiter as header_delimiter;
@@ -132,7 +133,7 @@ impl<'t> Table<'t> {
 }
 
 fn number(row: &StringRecord, column: usize) -> Option<f64> {
-    row.get(column)?.trim().parse().ok().filter(|value: &f64| value.is_finite())
+    parse(row.get(column)?).ok()
 }
 
 fn point(row: &StringRecord, lat: usize, lon: usize) -> Option<GeoPoint> {
@@ -318,7 +319,7 @@ fn values(
 
 /// Time of a cell, s, and `true` unless it is a date without a zone.
 fn seconds(text: &str, unit: TimeUnit) -> Option<(f64, bool)> {
-    let number = || text.parse::<f64>().ok();
+    let number = || parse(text).ok();
     match unit {
         TimeUnit::Iso8601 => iso8601(text),
         TimeUnit::UnixMs | TimeUnit::Ms => number().map(|ms| (ms / 1e3, true)),
