@@ -44,7 +44,7 @@ pub static FORMAT: Format = Format {
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     match &options.mapping {
-        Some(mapping) => levels::read(source, mapping),
+        Some(mapping) => levels::read(source, mapping, options),
         None => read::read(source.bytes(), &options.station).map(Dataset::of_plan),
     }
 }

@@ -10,6 +10,7 @@ mod hostile;
 mod identify;
 mod imports;
 mod kml;
+mod levels;
 mod maps;
 mod motion;
 mod plans;

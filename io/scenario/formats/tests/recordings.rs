@@ -18,7 +18,7 @@ use super::super::{
 };
 use super::dataset;
 
-fn dropped(recording: &Dataset, what: &str) -> usize {
+pub(super) fn dropped(recording: &Dataset, what: &str) -> usize {
     super::count(&recording.report, what)
 }
 
@@ -40,7 +40,7 @@ fn run(recording: &Dataset) -> (Engine<Snapshot>, History) {
     (engine, history)
 }
 
-fn observed(recording: &Dataset) -> Vec<(f64, &str, &str, Measured)> {
+pub(super) fn observed(recording: &Dataset) -> Vec<(f64, &str, &str, Measured)> {
     let name = |node: u32| recording.nodes[node as usize].name.as_str();
     let events = recording.events.iter();
     let observations = events.filter_map(|(at_s, event)| match event {
@@ -203,13 +203,13 @@ fn motion_and_rates_become_recordings() {
     assert!(trace("5\n1\n").is_err());
 }
 
-fn mapping(folder: &Path, text: &str) -> Result<Levels, String> {
+pub(super) fn mapping(folder: &Path, text: &str) -> Result<Levels, String> {
     let path = folder.join("mapping.toml");
     std::fs::write(&path, text).unwrap();
     levels::load(&path).map_err(|errors| errors.to_string())
 }
 
-fn table(path: PathBuf, levels: Levels) -> Result<Dataset, FormatError> {
+pub(super) fn table(path: PathBuf, levels: Levels) -> Result<Dataset, FormatError> {
     let mut options = ReadOptions::new(station());
     options.mapping = Some(levels);
     csv::FORMAT.read(&Source::open(&path).unwrap(), &options)
@@ -399,40 +399,6 @@ fn times_without_a_zone_are_utc_and_reported() {
     assert_eq!(recording.measurements(), 2);
     assert_eq!(recording.begin_unix_s, Some(1660812480.0));
     assert_eq!(dropped(&recording, "without a zone"), 1);
-}
-
-#[test]
-fn decimal_commas_are_read_in_levels_and_their_nodes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("levels.csv");
-    std::fs::write(&path, "time;from;to;rssi\n0;A;B;-60,5\n1,5;A;B;-61,25\n").unwrap();
-    std::fs::write(folder.path().join("nodes.csv"), "n;la;lo\nA;57,7;11,9\nB;57,71;11,9\n")
-        .unwrap();
-    let text = levels::guess(&Source::open(&path).unwrap()).unwrap();
-    let nodes = "[nodes]\nfile = \"nodes.csv\"\nname = \"n\"\nlat_deg = \"la\"\nlon_deg = \"lo\"\n";
-    let levels = mapping(folder.path(), &format!("{text}{nodes}")).unwrap();
-    assert_eq!(levels.mapping.step_s, 1.5);
-    let recording = table(path.clone(), levels).unwrap();
-    let values = observed(&recording).into_iter().map(|one| (one.0, one.3.rx_power_dbm));
-    assert_eq!(values.collect::<Vec<_>>(), [(0.0, Some(-60.5)), (1.5, Some(-61.25))]);
-    assert!(recording.nodes.iter().all(|node| node.position.is_some()));
-    std::fs::write(&path, "time,from,to,rssi\n0,A,B,low\n").unwrap();
-    let error = levels::guess(&Source::open(&path).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("found \"low\" in the column \"rssi\""), "{error}");
-}
-
-#[test]
-fn path_loss_below_1_db_is_not_a_measurement_in_any_format() {
-    let text = "step_s = 1\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n[link]\nfrom = \"a\"\nto = \"b\"\n\
-                [values]\npath_loss_db = \"loss\"\nsnr_db = \"snr\"\n";
-    let folder = tempfile::tempdir().unwrap();
-    let levels = mapping(folder.path(), text).unwrap();
-    let path = folder.path().join("levels.csv");
-    std::fs::write(&path, "t,a,b,loss,snr\n0,x,y,0,\n1,x,y,0,7\n2,x,y,80,\n").unwrap();
-    let recording = table(path, levels).unwrap();
-    let values = observed(&recording).into_iter().map(|one| (one.3.path_loss_db, one.3.snr_db));
-    assert_eq!(values.collect::<Vec<_>>(), [(None, Some(7.0)), (Some(80.0), None)]);
-    assert_eq!(dropped(&recording, "below 1 dB"), 2);
 }
 
 #[test]

@@ -6,13 +6,13 @@ mod mapping;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::Source;
 use super::super::clock::iso8601;
 use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::extremes::CLOCK_SET_UNIX_S;
 use super::super::plan::values::parse;
 use super::super::text::line_of_row;
+use super::super::{ReadOptions, Source};
 use super::FORMAT;
 use super::read::delimiter as header_delimiter;
 use csv::{ReaderBuilder, StringRecord};
@@ -38,9 +38,14 @@ pub struct Levels {
 }
 
 /// Reads a table of levels.
-pub(in super::super) fn read(source: &Source, levels: &Levels) -> Result<Dataset, FormatError> {
+///
+/// Nodes have the station of the mapping, else that of `options` where a row states a height or a frequency.
+pub(in super::super) fn read(
+    source: &Source,
+    levels: &Levels,
+    options: &ReadOptions,
+) -> Result<Dataset, FormatError> {
     let Levels { mapping, station, folder } = levels;
-    let station = station.as_ref();
     let mut dataset = Dataset {
         title: mapping.title.clone(),
         step_s: Some(mapping.step_s),
@@ -50,15 +55,16 @@ pub(in super::super) fn read(source: &Source, levels: &Levels) -> Result<Dataset
     let mut ends = Ends::new();
     if let Some(nodes) = &mapping.nodes {
         let path = folder.join(&nodes.file);
-        positions(&path, nodes, station, &mut dataset)?;
+        let base = station.as_ref().unwrap_or(&options.station);
+        positions(&path, nodes, base, &mut dataset)?;
     }
     if let Some(links) = &mapping.links {
         let path = folder.join(&links.file);
-        ends = pairs(&path, links, station, &mut dataset)?;
+        ends = pairs(&path, links, (station.as_ref(), &options.station), &mut dataset)?;
     }
     values(source, mapping, &ends, &mut dataset)?;
     for node in &mut dataset.nodes {
-        node.station = node.station.take().or_else(|| station.cloned());
+        node.station = node.station.take().or_else(|| station.clone());
     }
     Ok(dataset)
 }
@@ -143,7 +149,7 @@ fn point(row: &StringRecord, lat: usize, lon: usize) -> Option<GeoPoint> {
 fn positions(
     path: &Path,
     nodes: &Nodes,
-    station: Option<&Station>,
+    station: &Station,
     dataset: &mut Dataset,
 ) -> Result<(), FormatError> {
     let octets = document(path)?;
@@ -155,25 +161,41 @@ fn positions(
         let Some(position) = point(row, lat, lon) else {
             return dataset.drop("a node without a position", line);
         };
-        let Some(node) = dataset.node(row.get(name).unwrap_or_default().trim(), line) else {
-            return;
-        };
-        let entry = &mut dataset.nodes[node as usize];
-        entry.position = Some(position);
-        let height_agl_m = height.and_then(|column| number(row, column));
-        if let (Some(station), Some(height_agl_m)) = (station, height_agl_m) {
-            let station = Station { height_agl_m, ..station.clone() };
-            entry.station = station.validate().is_ok().then_some(station);
+        let name = row.get(name).unwrap_or_default().trim();
+        if dataset.index.contains_key(name) {
+            dataset.drop("a name that a row before has: the later row counts", line);
+        }
+        let Some(node) = dataset.node(name, line) else { return };
+        dataset.nodes[node as usize].position = Some(position);
+        let Some(text) = height.and_then(|column| cell(row, column)) else { return };
+        let height_agl_m = parse(text).unwrap_or(f64::NAN);
+        let station = Station { height_agl_m, ..station.clone() };
+        match station.validate() {
+            Ok(()) => dataset.nodes[node as usize].station = Some(station),
+            Err(_) => {
+                let what =
+                    format!("an invalid height above ground, such as {}: {DEFAULT}", quoted(text));
+                dataset.drop(&what, line);
+            }
         }
     });
     Ok(())
 }
 
-/// Two nodes for each link, which look at each other.
+/// Fate of a value of a station that cannot be used.
+const DEFAULT: &str = "that of the station is taken";
+
+/// A cell that is not empty.
+fn cell(row: &StringRecord, column: usize) -> Option<&str> {
+    row.get(column).map(str::trim).filter(|cell| !cell.is_empty())
+}
+
+/// Two nodes for each link, which look at each other: with the station of the mapping, or the default one where
+/// the link has a frequency.
 fn pairs(
     path: &Path,
     links: &Links,
-    station: Option<&Station>,
+    (station, default): (Option<&Station>, &Station),
     dataset: &mut Dataset,
 ) -> Result<Ends, FormatError> {
     let octets = document(path)?;
@@ -194,14 +216,25 @@ fn pairs(
         longest_m = longest_m.max(geodesic::inverse(at_a, at_b).distance_m);
         let id = row.get(id).unwrap_or_default().trim();
         let names = (format!("{id} A"), format!("{id} B"));
-        let frequency_mhz = frequency.and_then(|column| number(row, column));
+        if ends.contains_key(id) {
+            dataset.drop("a link that a row before has: the later row counts", line);
+        }
+        let text = frequency.and_then(|column| cell(row, column));
+        let base = station.or(text.map(|_| default));
+        let frequency_mhz = text.map(|text| parse(text).unwrap_or(f64::NAN));
+        let is_valid = |station: &Station| looking(station, at_a, at_b, frequency_mhz).is_some();
+        let frequency_mhz = frequency_mhz.filter(|_| base.is_some_and(is_valid));
+        if let (Some(text), None) = (text, frequency_mhz) {
+            let what = format!("an invalid frequency in MHz, such as {}: {DEFAULT}", quoted(text));
+            dataset.drop(&what, line);
+        }
         for (name, at, other) in [(&names.0, at_a, at_b), (&names.1, at_b, at_a)] {
             let Some(node) = dataset.node(name, line) else {
                 return;
             };
             let entry = &mut dataset.nodes[node as usize];
             entry.position = Some(at);
-            entry.station = station.map(|station| looking(station, at, other, frequency_mhz));
+            entry.station = base.and_then(|base| looking(base, at, other, frequency_mhz));
         }
         ends.insert(id.to_owned(), names);
     });
@@ -210,12 +243,13 @@ fn pairs(
     Ok(ends)
 }
 
+/// A station that looks from one position at another; `None` for a frequency that it cannot have.
 fn looking(
     station: &Station,
     at: GeoPoint,
     other: GeoPoint,
     frequency_mhz: Option<f64>,
-) -> Station {
+) -> Option<Station> {
     let mut station = station.clone();
     let azimuth_deg = geodesic::inverse(at, other).azimuth_deg.rem_euclid(360.0);
     station.pointing = Some(Pointing {
@@ -223,12 +257,10 @@ fn looking(
         elevation_deg: 0.0,
     });
     if let Some(frequency_mhz) = frequency_mhz {
-        let before = std::mem::replace(&mut station.radio.frequency_mhz, frequency_mhz);
-        if station.validate().is_err() {
-            station.radio.frequency_mhz = before;
-        }
+        station.radio.frequency_mhz = frequency_mhz;
+        station.validate().ok()?;
     }
-    station
+    Some(station)
 }
 
 fn values(
