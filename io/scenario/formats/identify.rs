@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::error::{Fault, FormatError, Location, quoted};
 use super::limits::SAMPLE_BYTES;
 use super::source::Source;
+use super::zipped::ZIP_MAGIC;
 use super::{FORMATS, Format};
 
 /// The beginning of a document, as formats look at it.
@@ -185,6 +186,9 @@ impl Sample<'_> {
                 format!("invalid JSON ({error})")
             }
             Err(_) if self.bytes().is_empty() => "an empty document".to_owned(),
+            Err(_) if self.bytes().starts_with(ZIP_MAGIC) => {
+                "a zip file without readable KML".to_owned()
+            }
             Err(_) => format!("content of an unknown kind{}", self.parts()),
         }
     }

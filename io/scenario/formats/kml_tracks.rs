@@ -3,26 +3,32 @@
 use groundwave_model::terrain::GeoPoint;
 
 use super::dataset::{Dataset, Event, Node};
-use super::error::FormatError;
+use super::error::{FormatError, Location};
 use super::plan::name_of;
 use super::xml::{Tag, Tags};
-use super::{Content, Format, ReadOptions, Source, clock};
+use super::{Content, Format, ReadOptions, Sample, Source, clock, zipped};
 
 /// The format.
 pub static FORMAT: Format = Format {
     name: "kmltrack",
     label: "KML tracks",
-    description: "KML with tracks (gx:Track): placemarks that move",
+    description: "KML or KMZ with tracks (gx:Track): placemarks that move",
     extensions: &["kmltrack"],
     contents: &[Content::Tracks],
-    // A plan with a track beside its points stays a plan.
-    sniff: |sample| {
-        let count = |part: &str| sample.text().matches(part).count();
-        count("Track>") > 0 && count("<when>") > count("<Point") && sample.xml_root() == "kml"
+    sniff: |sample| match zipped::document(sample.bytes()) {
+        Some(kml) => is_tracks(&kml),
+        None => is_tracks(sample.bytes()),
     },
     read: Some(read),
     ..Format::NONE
 };
+
+/// True for KML with tracks; a plan with a track beside its points stays a plan.
+pub(super) fn is_tracks(kml: &[u8]) -> bool {
+    let sample = Sample::of(kml);
+    let count = |part: &str| sample.text().matches(part).count();
+    count("Track>") > 0 && count("<when>") > count("<Point") && sample.xml_root() == "kml"
+}
 
 /// State of the reader.
 #[derive(Default)]
@@ -39,7 +45,10 @@ struct State {
 }
 
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
-    let mut tags = Tags::new(&FORMAT, source.bytes())?;
+    let is_packed = source.bytes().starts_with(zipped::ZIP_MAGIC);
+    let unpacked = is_packed.then(|| zipped::unpacked(source.bytes())).transpose();
+    let unpacked = unpacked.map_err(|fault| fault.at(&FORMAT, Location::default()))?;
+    let mut tags = Tags::new(&FORMAT, unpacked.as_deref().unwrap_or(source.bytes()))?;
     let mut state = State::default();
     while let Some(tag) = tags.next()? {
         match tag {
@@ -98,7 +107,7 @@ impl State {
         if times.len() != places.len() {
             let count = times.len().abs_diff(places.len());
             let what = "a time or a coordinate of a track without the other";
-            self.dataset.report.add_many(what, count, || super::Location::line(line));
+            self.dataset.report.add_many(what, count, || Location::line(line));
         }
         for ((at_s, line), (place, _)) in times.into_iter().zip(places) {
             let numbers: Vec<Option<f64>> =

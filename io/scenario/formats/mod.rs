@@ -104,6 +104,7 @@ pub mod vis;
 pub mod wardrive;
 mod xml;
 mod xz;
+mod zipped;
 
 use std::fmt;
 use std::io::{self, Write};

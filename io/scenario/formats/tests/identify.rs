@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::super::{Content, FORMATS, Source, by_extension, by_name, identify, plan_formats};
-use super::{PLAN_FORMATS, fixture};
+use super::super::{
+    Content, FORMATS, ReadOptions, Source, by_extension, by_name, identify, plan_formats,
+};
+use super::kml::zipped;
+use super::{PLAN_FORMATS, defaults, fixture};
 
 fn named(path: &str, text: &str) -> Result<&'static str, String> {
     let source = Source { path: path.into(), documents: vec![text.into()], ..Source::default() };
@@ -93,4 +96,30 @@ fn documents_of_other_programs_are_recognised() {
         let name_of = identify(&Source::of(fixture(name))).map(|format| format.name);
         assert_eq!(name_of, Ok(format));
     }
+}
+
+#[test]
+fn zip_files_are_what_their_kml_is() {
+    let track = "<gx:Track><when>2024-05-01T10:00:00Z</when><when>2024-05-01T10:00:09Z</when>\
+                 <gx:coord>11.9 57.7 0</gx:coord><gx:coord>11.9 57.701 0</gx:coord></gx:Track>";
+    let kml = |content: &str| {
+        let space = "xmlns:gx=\"http://www.google.com/kml/ext/2.2\"";
+        format!(
+            "<kml {space}><Document><Placemark><name>Anna</name>{content}</Placemark></Document></kml>"
+        )
+    };
+    let point = kml("<Point><coordinates>11.9,57.7</coordinates></Point>");
+    for (content, name) in [(kml(track), "kmltrack"), (point, "kmz")] {
+        for path in ["a.kmz", "a.zip", ""] {
+            let bytes = zipped(&[("doc.kml", content.as_bytes())]);
+            let source = Source { path: path.into(), ..Source::of(bytes) };
+            let format = identify(&source).unwrap();
+            assert_eq!(format.name, name, "{path}");
+            let dataset = format.read(&source, &ReadOptions::new(defaults())).unwrap();
+            assert_eq!(dataset.events.len(), if name == "kmltrack" { 2 } else { 0 });
+        }
+    }
+    let other = Source::of(zipped(&[("a.txt", b"a")]));
+    let error = identify(&other).unwrap_err().to_string();
+    assert!(error.contains("found a zip file without readable KML"), "{error}");
 }

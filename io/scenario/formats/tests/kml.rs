@@ -18,7 +18,7 @@ fn at(coordinates: &str) -> String {
     with(&format!("<Point><coordinates>{coordinates}</coordinates></Point>"))
 }
 
-fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         zip.start_file(*name, SimpleFileOptions::default()).unwrap();
