@@ -47,3 +47,6 @@ pub const LEGS_MAX: usize = 1_000;
 
 /// Maximum dictionary of a file of xz, bytes: that of `xz -9`.
 pub const XZ_DICTIONARY_BYTES_MAX: u64 = 64 << 20;
+
+/// Maximum number of files in a folder and the folders in it.
+pub const FILES_MAX: usize = 100_000;

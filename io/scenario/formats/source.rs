@@ -7,7 +7,7 @@ use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
 use super::encoding::to_utf8;
-use super::limits::SOURCE_BYTES_MAX;
+use super::limits::{FILES_MAX, SOURCE_BYTES_MAX};
 use super::xz;
 
 /// A document, or a folder of documents of one kind.
@@ -32,7 +32,7 @@ impl Source {
         Self::decoded(PathBuf::new(), vec![bytes], Vec::new())
     }
 
-    /// Reads a file, or all files of a folder; standard input for the path `-`.
+    /// Reads a file, or all files of a folder and of the folders in it, in the order of their paths; standard input for the path `-`.
     ///
     /// # Errors
     /// I/O errors and files larger than [`SOURCE_BYTES_MAX`], with the path.
@@ -52,13 +52,7 @@ impl Source {
         };
         let mut paths = vec![path.to_owned()];
         if path.is_dir() {
-            let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
-            let entries = std::fs::read_dir(path)
-                .map_err(failed)?
-                .map(|entry| entry.map(|entry| entry.path()));
-            paths = entries.collect::<Result<_, _>>().map_err(failed)?;
-            paths.retain(|path| path.is_file());
-            paths.sort();
+            paths = files(path)?;
             if paths.is_empty() {
                 return Err(format!(
                     "{}: found a folder without files, allowed documents in it",
@@ -69,7 +63,7 @@ impl Source {
         let documents = paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
         let names = match path.is_dir() {
             true => {
-                let names = paths.iter().map(|path| path.file_name().unwrap_or_default());
+                let names = paths.iter().map(|file| file.strip_prefix(path).unwrap_or(file));
                 names.map(|name| name.to_string_lossy().into_owned()).collect()
             }
             false => Vec::new(),
@@ -127,6 +121,31 @@ impl Source {
         let stem = self.path.file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()
     }
+}
+
+/// The files of a folder and of the folders in it, sorted. Folders whose names begin with a dot, which hold data
+/// of programs, and links to folders are passed over.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let failed = |error: std::io::Error| format!("read {}: {error}", folder.display());
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            if entry.file_type().map_err(failed)?.is_dir() {
+                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+                folders.extend((!is_hidden).then_some(path));
+            } else if path.is_file() {
+                files.push(path);
+            }
+        }
+        if files.len() > FILES_MAX {
+            let allowed = format!("allowed up to {FILES_MAX}");
+            return Err(format!("{}: found {} files, {allowed}", folder.display(), files.len()));
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// First octets of a file of gzip (RFC 1952, 2.3.1).

@@ -208,3 +208,20 @@ fn other_documents_of_a_folder_of_maps_are_counted_by_their_names() {
     // The others are not snapshots: the second map is one step after the first.
     assert_eq!(recording.events.last().map(|event| event.0), Some(60.0));
 }
+
+#[test]
+fn folders_in_a_folder_are_read_in_the_order_of_their_paths() {
+    let folder = folder(&[("z.gpx", gpx("last", "2022-08-18T08:00").as_bytes())]);
+    for (name, track) in [("b", "second"), ("a/deep", "first"), (".git", "hidden")] {
+        let inner = folder.path().join(name);
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join("t.gpx"), gpx(track, "2022-08-18T08:00")).unwrap();
+    }
+    assert_eq!(names(&open(folder.path()).unwrap()), ["first", "second", "last"]);
+    let source = Source::open(folder.path()).unwrap();
+    assert_eq!(source.names, ["a/deep/t.gpx", "b/t.gpx", "z.gpx"]);
+    let empty = tempfile::tempdir().unwrap();
+    std::fs::create_dir(empty.path().join("inner")).unwrap();
+    let error = Source::open(empty.path()).unwrap_err();
+    assert!(error.contains("found a folder without files"), "{error}");
+}
