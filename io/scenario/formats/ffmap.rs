@@ -1,10 +1,14 @@
-//! Maps of Freifunk communities: `graph.json` of ffmap, and `nodelist.json`.
+//! Maps of Freifunk communities: `graph.json` of ffmap, with the `nodes.json` beside it, and `nodelist.json`.
 
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshNode, MeshSnapshot, entries, number, rows, text, time};
-use super::{Content, Format};
+use super::mesh::{self, Companion, MeshNode, MeshSnapshot, entries, number, rows, text, time};
+use super::{Content, Format, meshviewer};
+
+/// Documents beside a graph that have its nodes, with their positions.
+static COMPANIONS: [Companion; 2] =
+    [(&meshviewer::FORMAT, meshviewer::parse), (&NODELIST, nodelist)];
 
 /// Links of batman-adv.
 pub static GRAPH: Format = Format {
@@ -17,7 +21,7 @@ pub static GRAPH: Format = Format {
         let graph = &sample.json()["batadv"];
         graph["links"].is_array() && graph["nodes"].is_array()
     },
-    read: Some(|source, options| mesh::read(&GRAPH, graph, source, options)),
+    read: Some(|source, options| mesh::read_with(&GRAPH, graph, &COMPANIONS, source, options)),
     is_series: true,
     ..Format::NONE
 };

@@ -12,7 +12,7 @@ use super::error::{Fault, FormatError, Location, quoted};
 use super::limits::SAMPLE_BYTES;
 use super::source::Source;
 use super::zipped::ZIP_MAGIC;
-use super::{FORMATS, Format};
+use super::{Content, FORMATS, Format};
 
 /// The beginning of a document, as formats look at it.
 pub struct Sample<'s> {
@@ -124,7 +124,7 @@ pub fn extensions(can: impl Fn(&Format) -> bool) -> String {
 
 /// The format of a document, of a folder that of the first document of a known one. Formats that
 /// recognise the content come before others, the ending decides between several; an ending of exactly
-/// one format is enough for content of none.
+/// one format is enough for content of none. Documents of positions alone give way to a recording beside them.
 ///
 /// # Errors
 /// Documents of no format, with those that are read.
@@ -135,8 +135,25 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
         identify_one(bytes, &path_of(index).unwrap_or_else(|| source.path.clone()))
     });
     let first = by_document.next().unwrap_or_else(|| identify_one(&[], &source.path));
-    first.or_else(|error| by_document.find_map(Result::ok).ok_or(error))
+    let first = first.or_else(|error| by_document.find_map(Result::ok).ok_or(error))?;
+    let is_recording =
+        |format: &Format| format.holds(Content::Tracks) || format.holds(Content::Measurements);
+    let is_better = |other: &Format| match is_recording(first) {
+        true => (first.name, other.name) == MAP_AND_GRAPH,
+        false => is_recording(other),
+    };
+    if is_recording(first) && first.name != MAP_AND_GRAPH.0 {
+        return Ok(first);
+    }
+    let mut others = by_document.take(DOCUMENTS_MAX).filter_map(Result::ok);
+    Ok(others.find(|other| is_better(other)).unwrap_or(first))
 }
+
+/// Documents behind the first of a folder that are looked at for a recording.
+const DOCUMENTS_MAX: usize = 100;
+
+/// A map of nodes and the graph of its links: the reader of the graph takes both.
+const MAP_AND_GRAPH: (&str, &str) = ("meshviewer", "ffmap");
 
 fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatError> {
     let sample = Sample::of(bytes);

@@ -11,6 +11,9 @@ use super::error::{Fault, FormatError, Location};
 use super::text as document;
 use super::{Format, ReadOptions, Sample, Source, clock};
 
+/// Note on a node without a position.
+pub(super) const NO_POSITION: &str = "no position given";
+
 /// One snapshot of a mesh.
 #[derive(Debug, Default)]
 pub(super) struct MeshSnapshot {
@@ -53,11 +56,25 @@ impl MeshSnapshot {
         self.dropped.push((what.to_owned(), String::new()));
     }
 
+    /// Takes the nodes, addresses and time of another document about the same mesh.
+    fn complete(&mut self, other: Self) {
+        let keys: BTreeSet<&String> = other.nodes.iter().map(|node| &node.key).collect();
+        self.nodes.retain(|node| !keys.contains(&node.key));
+        self.nodes.splice(0..0, other.nodes);
+        self.aliases.extend(other.aliases);
+        self.dropped.extend(other.dropped);
+        self.title = self.title.take().or(other.title);
+        self.at_unix_s = self.at_unix_s.or(other.at_unix_s);
+    }
+
     /// Adds what was measured from a sender to a receiver.
     pub fn link(&mut self, from: &str, to: &str, values: Measured) {
         self.links.push((from.to_owned(), to.to_owned(), values));
     }
 }
+
+/// Documents of another format that state the nodes of snapshots, and their parser.
+pub(super) type Companion = (&'static Format, fn(&Value, &mut MeshSnapshot));
 
 /// Reads the snapshots of `source`. Those without a time are `options.step_s` apart, those of single nodes by
 /// node; a link that a later snapshot of the mesh, or of the same node, does not list has a delivery of 0
@@ -65,6 +82,17 @@ impl MeshSnapshot {
 pub(super) fn read(
     format: &Format,
     parse: fn(&Value, &mut MeshSnapshot),
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<Dataset, FormatError> {
+    read_with(format, parse, &[], source, options)
+}
+
+/// As [`read`]; the documents of companions state the nodes of the snapshots, in the same order.
+pub(super) fn read_with(
+    format: &Format,
+    parse: fn(&Value, &mut MeshSnapshot),
+    companions: &[Companion],
     source: &Source,
     options: &ReadOptions,
 ) -> Result<Dataset, FormatError> {
@@ -77,16 +105,20 @@ pub(super) fn read(
             let place = series.place(source, index, count);
             count += 1;
             match document {
-                Ok(document) if (format.sniff)(&Sample::of_json(&document)) => {
+                Ok(document) => {
+                    let sample = Sample::of_json(&document);
+                    let is_own = (format.sniff)(&sample);
+                    let companion = companion(companions, &sample).filter(|_| !is_own);
                     let mut snapshot = MeshSnapshot::default();
-                    parse(&document, &mut snapshot);
-                    series.snapshots.push((place, snapshot));
+                    companion.unwrap_or(parse)(&document, &mut snapshot);
+                    match (is_own, companion) {
+                        (true, _) => series.snapshots.push((place, snapshot)),
+                        (false, Some(_)) => series.companions.push((place, snapshot)),
+                        (false, None) => {
+                            series.leave_out(other_than(format), place, || Ok(snapshot));
+                        }
+                    }
                 }
-                Ok(document) => series.leave_out(other_than(format), place, || {
-                    let mut snapshot = MeshSnapshot::default();
-                    parse(&document, &mut snapshot);
-                    Ok(snapshot)
-                }),
                 Err(error) => {
                     let what = match is_json {
                         true => "a document of invalid JSON".to_owned(),
@@ -137,6 +169,15 @@ pub(super) fn read_text(
     series.join()
 }
 
+/// The parser of a document of a companion.
+fn companion(
+    companions: &[Companion],
+    sample: &Sample<'_>,
+) -> Option<fn(&Value, &mut MeshSnapshot)> {
+    let mut own = companions.iter().filter(|(format, _)| (format.sniff)(sample));
+    own.next().map(|(_, parse)| *parse)
+}
+
 /// Note on a document of another format.
 fn other_than(format: &Format) -> String {
     format!("a document that is not {}", format.label)
@@ -166,6 +207,8 @@ impl Place {
 struct Series {
     dataset: Dataset,
     snapshots: Vec<(Place, MeshSnapshot)>,
+    /// Documents that state the nodes of snapshots.
+    companions: Vec<(Place, MeshSnapshot)>,
     /// Reasons for leaving out documents.
     others: Vec<(String, Place)>,
     /// The first of them, which is read where there is nothing else.
@@ -177,7 +220,8 @@ impl Series {
     /// Nothing yet.
     fn new(options: &ReadOptions) -> Self {
         let dataset = Dataset { step_s: Some(options.step_s), ..Dataset::default() };
-        Self { dataset, snapshots: Vec::new(), others: Vec::new(), other: None, documents: 0 }
+        let (snapshots, companions) = (Vec::new(), Vec::new());
+        Self { dataset, snapshots, companions, others: Vec::new(), other: None, documents: 0 }
     }
 
     /// The next document: one of a folder has the name of its file, one behind others in a file its number.
@@ -212,6 +256,13 @@ impl Series {
         if let (true, Some(other)) = (snapshots.is_empty(), self.other.take()) {
             let first = others.iter().position(|(what, _)| what != EMPTY).unwrap_or(0);
             snapshots.push((others.remove(first).1, other?));
+        }
+        for (index, (_, companion)) in std::mem::take(&mut self.companions).into_iter().enumerate()
+        {
+            let last = snapshots.len().saturating_sub(1);
+            if let Some((_, snapshot)) = snapshots.get_mut(index.min(last)) {
+                snapshot.complete(companion);
+            }
         }
         for (what, place) in others {
             self.dataset.report.add(&what, || place.at(""));
@@ -325,7 +376,7 @@ impl Series {
                 dataset.report.add(what, path);
             }
             if node.at_deg.is_none() {
-                dataset.report.add("no position given", path);
+                dataset.report.add(NO_POSITION, path);
             }
         }
         entry.raw_deg = entry.raw_deg.or(node.at_deg);

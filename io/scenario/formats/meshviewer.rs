@@ -52,7 +52,8 @@ fn nodeinfo(node: &Value) -> &Value {
     }
 }
 
-fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+/// Parser of a document.
+pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     let stamps = [&document["timestamp"], &document["updated_at"], &document["meta"]["timestamp"]];
     snapshot.at_unix_s = stamps.into_iter().find_map(time);
     let list = &document["nodes"];

@@ -82,6 +82,7 @@ pub mod olsr_text;
 pub mod olsrd;
 pub mod openwifimap;
 pub mod parquet;
+mod places;
 mod plan;
 mod plane;
 mod plausible;

@@ -55,6 +55,15 @@ impl Report {
         }
     }
 
+    /// Takes back one occurrence of `what`, which is no longer so.
+    pub(super) fn take_back(&mut self, what: &str) {
+        let Some(index) = self.notes.iter().position(|note| note.what == what) else { return };
+        self.notes[index].count -= 1;
+        if self.notes[index].count == 0 {
+            self.notes.remove(index);
+        }
+    }
+
     /// Counts a part of `kind` with an unknown name, which is dropped.
     pub(super) fn dropped(&mut self, kind: &str, name: &str, location: impl FnOnce() -> Location) {
         self.add(&format!("{kind} {} is not used: dropped", quoted(name)), location);

@@ -11,7 +11,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
-use groundwave_scenario::formats::{Dataset, Format, Script, Source};
+use groundwave_scenario::formats::{Dataset, Format, ReadOptions, Script, Source};
 use groundwave_store::journal_file::WholeJournal;
 use serde_json::json;
 use tempfile::TempPath;
@@ -25,12 +25,9 @@ impl Convert {
     pub(super) fn write_log(
         &self,
         format: &Format,
-        mut dataset: Dataset,
+        dataset: Dataset,
         output: Output,
     ) -> Result<(), Failure> {
-        if let Some(path) = &self.places {
-            place(&mut dataset, path)?;
-        }
         let script = dataset.script(format, &default_station()).map_err(|err| self.invalid(err))?;
         tell(&dataset.report);
         if script.unplaced > 0 {
@@ -119,21 +116,12 @@ impl Convert {
     }
 }
 
-/// Takes positions and stations from a plan, by name.
-fn place(dataset: &mut Dataset, path: &Path) -> Result<(), Failure> {
+/// Takes positions and stations from a document, by names and ids.
+pub(super) fn place(dataset: &mut Dataset, path: &Path) -> Result<(), Failure> {
     let invalid =
         |error: formats::FormatError| Failure::Input(format!("{}: {error}", path.display()));
     let source = Source::open(path).map_err(Failure::Input)?;
     let format = formats::identify(&source).map_err(invalid)?;
-    let (plan, _) =
-        format.read_plan(source.bytes().to_vec(), &default_station()).map_err(invalid)?;
-    let nodes = plan.nodes.iter().map(|node| (node.name.as_str(), node));
-    let nodes: BTreeMap<&str, _> = nodes.collect();
-    for node in &mut dataset.nodes {
-        if let Some(previous) = nodes.get(node.name.as_str()) {
-            node.position = Some(previous.position);
-            node.station = Some(previous.station.clone());
-        }
-    }
-    Ok(())
+    let places = format.read(&source, &ReadOptions::new(default_station())).map_err(invalid)?;
+    dataset.place(places, format).map_err(invalid)
 }

@@ -53,7 +53,7 @@ pub struct Convert {
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
 
-    /// A plan with the positions of nodes, by name, for recordings without them
+    /// A plan or map with the positions of nodes, by name or id, for recordings without them
     #[arg(long, value_name = "FILE")]
     places: Option<PathBuf>,
 
@@ -181,6 +181,9 @@ impl Convert {
         let mut dataset =
             format.read(&source, &self.options()?).map_err(|err| self.invalid(err))?;
         dataset.title = dataset.title.take().or(into_log.then(|| source.stem()));
+        if let Some(path) = &self.places {
+            into_log::place(&mut dataset, path)?;
+        }
         // A document of positions alone is a list of sites.
         let is_of_tracks = format.holds(Content::Tracks)
             && !(format.holds(Content::Positions) && dataset.events.is_empty());

@@ -225,3 +225,55 @@ fn folders_in_a_folder_are_read_in_the_order_of_their_paths() {
     let error = Source::open(empty.path()).unwrap_err();
     assert!(error.contains("found a folder without files"), "{error}");
 }
+
+const NODES: &str = r#"{"timestamp":"2024-05-01T10:00:00Z","version":1,"nodes":{
+    "n1":{"nodeinfo":{"node_id":"n1","hostname":"Turm","location":{"latitude":57.7,"longitude":11.9}}},
+    "n2":{"nodeinfo":{"node_id":"n2","hostname":"Hafen","location":{"latitude":57.71,"longitude":11.9}}}}}"#;
+const GRAPH: &str = r#"{"batadv":{"nodes":[{"node_id":"n1","id":"02:00:00:00:00:01"},{"node_id":"n2"}],
+    "links":[{"source":0,"target":1,"tq":1.25,"bidirect":true}]}}"#;
+
+#[test]
+fn nodes_beside_a_graph_give_it_names_and_positions_in_any_order() {
+    for (graph, nodes) in [("graph.json", "nodes.json"), ("b.json", "a.json")] {
+        let recording =
+            open(folder(&[(graph, GRAPH.as_bytes()), (nodes, NODES.as_bytes())]).path()).unwrap();
+        assert_eq!(names(&recording), ["Turm", "Hafen"]);
+        assert!(recording.nodes.iter().all(|node| node.position.is_some()));
+        assert_eq!(recording.begin_unix_s, Some(1_714_557_600.0));
+        assert_eq!(recording.measurements(), 2);
+        assert!(recording.report.is_empty(), "{}", recording.report);
+    }
+}
+
+#[test]
+fn places_are_those_of_nodes_by_name_or_id() {
+    let read = |text: &str| {
+        let source = Source::of(text.into());
+        let format = identify(&source).unwrap();
+        (format.read(&source, &ReadOptions::new(station())).unwrap(), format)
+    };
+    let (mut graph, _) = read(GRAPH);
+    assert_eq!(count(&graph.report, "no position given"), 2);
+    let (places, format) = read(NODES);
+    graph.place(places, format).unwrap();
+    assert!(graph.nodes.iter().all(|node| node.position.is_some()));
+    assert!(graph.report.is_empty(), "{}", graph.report);
+    let (mut graph, _) = read(GRAPH);
+    let (places, format) = read("name,lat,lon\nn1,57.7,11.9\nTurm,57.8,11.9\n");
+    graph.place(places, format).unwrap();
+    assert_eq!(count(&graph.report, "does not have"), 1);
+    let (places, format) = read("name,lat,lon\nother,57.7,11.9\n");
+    let error = graph.place(places, format).unwrap_err().to_string();
+    assert!(error.contains("such as \"n1\", \"n2\""), "{error}");
+}
+
+#[test]
+fn recording_in_a_folder_is_read_before_positions_beside_it() {
+    let core = "<scenario><devices><device id=\"1\" name=\"n1\"><position lat=\"57.7\" lon=\"11.9\"/></device>\
+                </devices></scenario>";
+    let eel = "0 nem:1 location gps 57.7,11.9\n9 nem:1 location gps 57.701,11.9\n";
+    let folder = folder(&[("a.xml", core.as_bytes()), ("b.eel", eel.as_bytes())]);
+    let recording = open(folder.path()).unwrap();
+    assert_eq!((names(&recording), recording.events.len()), (vec!["nem-1"], 2));
+    assert_eq!(count(&recording.report, "not EMANE: not read"), 1);
+}
