@@ -108,7 +108,7 @@ pub(super) fn testbed(file: Option<&TestbedFile>, nodes: &Names, report: &mut Re
         network: network.unwrap_or(NETWORK),
         routing: file.routing,
         wiring: file.wiring,
-        names: nodes.iter().map(|name| (NodeId::named(name), name.clone())).collect(),
+        names: nodes.iter().map(|name| (NodeId::named(name), name.to_owned())).collect(),
         routing_of,
         mac: file.mac,
         bindings,

@@ -58,8 +58,13 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         Ok(list.to_string().into_bytes())
     };
     let documents = source.documents.iter().map(list).collect::<Result<_, _>>()?;
-    let (path, names) = (source.path.clone(), source.names.clone());
-    let source = Source { path, documents, names, encoding: source.encoding };
+    let source = Source {
+        path: source.path.clone(),
+        documents,
+        names: source.names.clone(),
+        folder: source.folder.clone(),
+        encoding: source.encoding,
+    };
     mesh::read(&FORMAT, parse, &source, options)
 }
 

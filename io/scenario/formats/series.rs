@@ -50,7 +50,7 @@ impl Dataset {
     /// Adds the contents of another document: nodes of one key are one node, those without a key
     /// stay nodes of their own.
     fn join(&mut self, mut other: Self, name: &str, format: &Format) -> Result<(), FormatError> {
-        for note in other.report.notes {
+        for note in std::mem::take(&mut other.report.notes) {
             let first = note.first;
             self.report.add_many(&note.what, note.count, || first.within(name));
         }
@@ -62,7 +62,7 @@ impl Dataset {
             let what = "a document without nodes and events";
             self.report.add(what, || Location::path(name));
         }
-        self.title = self.title.take().or(other.title);
+        self.title = self.title.take().or(other.title.take());
         self.step_s = self.step_s.or(other.step_s);
         self.range_m = self.range_m.or(other.range_m);
         self.links += other.links;
