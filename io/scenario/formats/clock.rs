@@ -19,6 +19,17 @@ pub(super) fn iso8601(text: &str) -> Option<(f64, bool)> {
     Some((time.as_nanosecond() as f64 / 1e9, zoned.is_some()))
 }
 
+/// Seconds below which they are written out.
+const SECONDS_MAX: f64 = 1e15;
+
+/// Seconds for a message: large ones with an exponent instead of hundreds of digits.
+fn seconds(seconds: f64) -> String {
+    match seconds.abs() < SECONDS_MAX {
+        true => format!("{seconds} s"),
+        false => format!("{seconds:e} s"),
+    }
+}
+
 impl Dataset {
     /// Drops events before 1990 from a recording with times since the Unix epoch, unless they are
     /// the half of it or more: then the clock was never set, and the times are its own. A
@@ -114,7 +125,8 @@ impl Dataset {
         let (actual, line) = match row.filter(|_| self.end_s != Some(last_s)) {
             Some((at_s, line)) => {
                 let (time, apart_s) = (self.time(at_s), (at_s - median_s).abs());
-                let actual = format!("the time {time}, {apart_s} s from the median of the times");
+                let apart = seconds(apart_s);
+                let actual = format!("the time {time}, {apart} from the median of the times");
                 (actual, line)
             }
             None => (format!("the end {}", self.time(last_s)), 0),
@@ -125,6 +137,6 @@ impl Dataset {
     /// A time of the recording as text: a date where it has dates.
     fn time(&self, at_s: f64) -> String {
         let date = self.begin_unix_s.and(Timestamp::from_second(at_s as i64).ok());
-        date.map_or_else(|| format!("{at_s} s"), |date| date.to_string())
+        date.map_or_else(|| seconds(at_s), |date| date.to_string())
     }
 }

@@ -311,7 +311,7 @@ impl Dataset {
         }
         self.nodes.retain(|node| node.position.is_some());
         if self.nodes.is_empty() {
-            let actual = format!("no node with a position ({})", report.summary());
+            let actual = format!("no node with a position{}", report.summary());
             return Err(Fault::new("", actual, "at least one").at(format, document()));
         }
         let unknown = self.nodes.iter().filter(|node| node.station.is_none()).count();

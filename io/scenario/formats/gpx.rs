@@ -4,7 +4,7 @@ use groundwave_model::terrain::GeoPoint;
 use quick_xml::events::BytesStart;
 
 use super::dataset::{Dataset, Event, Node};
-use super::error::FormatError;
+use super::error::{FormatError, quoted};
 use super::plan::name_of;
 use super::xml::{Tag, Tags, number};
 use super::{Content, Format, ReadOptions, Source, clock};
@@ -35,6 +35,9 @@ struct State {
     sites: Vec<(Node, usize)>,
     /// Latitude and longitude of the open point, and its time.
     point: Option<((f64, f64), Option<f64>)>,
+    /// True for a time of the open point that cannot be read, and the note on the first such time.
+    is_unread: bool,
+    unread: Option<String>,
 }
 
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
@@ -74,6 +77,7 @@ impl State {
                 }
                 let place = number(start, "lat").zip(number(start, "lon"));
                 self.point = Some((place.unwrap_or((f64::NAN, f64::NAN)), None));
+                self.is_unread = false;
             }
             _ => {}
         }
@@ -86,6 +90,12 @@ impl State {
             ("trk" | "wpt", "name") => self.name = name_of(text),
             ("trkpt", "time") => {
                 let time = clock::iso8601(text);
+                if time.is_none() {
+                    let what =
+                        format!("a track point with an invalid time, such as {}", quoted(text));
+                    self.unread.get_or_insert(what);
+                    self.is_unread = true;
+                }
                 if let (Some((_, at)), Some((at_s, zoned))) = (&mut self.point, time) {
                     *at = Some(at_s);
                     if !zoned {
@@ -95,6 +105,10 @@ impl State {
             }
             (_, "trkpt") => match self.point.take() {
                 Some((at, Some(at_s))) => self.fix(at_s, at, line),
+                _ if std::mem::take(&mut self.is_unread) => {
+                    let what = self.unread.clone().unwrap_or_default();
+                    self.dataset.drop(&what, line);
+                }
                 _ => self.dataset.drop("a track point without a time", line),
             },
             (_, "trk") => {

@@ -189,6 +189,15 @@ const FOREIGN_ROOTS: [(&str, &str); 6] = [
 ];
 
 impl Sample<'_> {
+    /// The first section of a file of settings (INI, TOML), which begins with a bracket as JSON does.
+    fn ini_section(&self) -> Option<&str> {
+        let section = self.lines().next()?.strip_prefix('[')?.strip_suffix(']')?;
+        let is_name = |c: char| c.is_alphanumeric() || " ._-".contains(c);
+        let begins_a_name = section.starts_with(char::is_alphabetic);
+        let is_constant = ["true", "false", "null"].contains(&section);
+        (begins_a_name && !is_constant && section.chars().all(is_name)).then_some(section)
+    }
+
     /// Kind of a document of no format, for an error.
     fn kind(&self) -> String {
         let root = self.xml_root();
@@ -196,6 +205,9 @@ impl Sample<'_> {
             let foreign = FOREIGN_ROOTS.iter().find(|(name, _)| *name == root);
             let detail = foreign.map_or(String::new(), |(_, what)| format!(", {what}"));
             return format!("XML with the first element {}{detail}", quoted(&root));
+        }
+        if let Some(section) = self.ini_section() {
+            return format!("a file of settings with the section [{section}]");
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(self.bytes()) {
             Ok(_) => format!("JSON of an unknown kind{}", self.parts()),

@@ -41,7 +41,7 @@ impl Dataset {
         self.check_span(format, SCENARIO_STEP_NS, SCENARIO_TICKS_MAX)?;
         let courses = self.courses();
         if courses.is_empty() {
-            let actual = format!("no track ({})", self.report.summary());
+            let actual = format!("no track{}", self.report.summary());
             return invalid(actual, "at least one".to_owned());
         }
         if let Some(course) = courses.values().find(|course| course.len() > WAYPOINTS_MAX) {

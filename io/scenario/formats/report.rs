@@ -90,10 +90,13 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The notes on one line, for an error: counts and reasons.
+    /// The notes in brackets behind what an error is about: counts and reasons; empty without notes.
     #[must_use]
     pub fn summary(&self) -> String {
         let notes = self.notes.iter().map(|note| format!("{} x {}", note.count, note.what));
-        notes.collect::<Vec<_>>().join("; ")
+        match self.notes.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", notes.collect::<Vec<_>>().join("; ")),
+        }
     }
 }

@@ -38,7 +38,7 @@ impl Dataset {
     /// A dataset without events; `format` names it in the message.
     pub fn script(&self, format: &Format, default: &Station) -> Result<Script, FormatError> {
         if self.events.is_empty() {
-            let actual = format!("no measurement and no movement ({})", self.report.summary());
+            let actual = format!("no measurement and no movement{}", self.report.summary());
             let fault = Fault::new("", actual, "at least one of both");
             return Err(fault.at(format, Location::default()));
         }

@@ -154,7 +154,9 @@ impl Convert {
     /// Reads one document and writes the other.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         output::refuse_existing(&self.to, self.force)?;
-        let is_log = |path: &Path| path.extension().is_some_and(|ending| ending == "gwlog");
+        let is_log = |path: &Path| {
+            path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gwlog"))
+        };
         let begins_like_one = || journal_file::open(&self.from).is_ok();
         if is_log(&self.from) || (self.from.is_file() && begins_like_one()) {
             return self.export(output);
@@ -199,7 +201,12 @@ impl Convert {
         let writes = |format: &Format| format.write_plan.is_some();
         match &self.output_format {
             Some(name) => output_format(name, writes),
-            None => plan_format(&self.to),
+            None => plan_format(&self.to).map_err(|failure| match failure {
+                Failure::Input(what) => {
+                    Failure::Input(format!("{what}; .gwlog for movements and measurements"))
+                }
+                failure => failure,
+            }),
         }
     }
 
@@ -273,7 +280,7 @@ impl Convert {
         if plan.nodes.is_empty() {
             let notes = report.summary();
             let what =
-                format!("{format}: found no node with a position ({notes}), allowed at least one");
+                format!("{format}: found no node with a position{notes}, allowed at least one");
             return Err(self.invalid(what));
         }
         let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();

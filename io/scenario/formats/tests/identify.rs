@@ -123,3 +123,13 @@ fn zip_files_are_what_their_kml_is() {
     let error = identify(&other).unwrap_err().to_string();
     assert!(error.contains("found a zip file without readable KML"), "{error}");
 }
+
+#[test]
+fn files_of_settings_are_not_called_json() {
+    let error = named("omnetpp.ini", "# INET\n[General]\nnetwork = Mesh\n").unwrap_err();
+    assert!(error.contains("a file of settings with the section [General]"), "{error}");
+    for json in ["[1, 2", "[true]", "[\"a\"", "{\"a\": ["] {
+        let error = named("a.txt", json).unwrap_err();
+        assert!(error.contains("JSON"), "{json}: {error}");
+    }
+}

@@ -84,3 +84,18 @@ fn path_loss_below_1_db_is_not_a_measurement_in_any_format() {
     assert_eq!(values.collect::<Vec<_>>(), [(None, Some(7.0)), (Some(80.0), None)]);
     assert_eq!(dropped(&recording, "below 1 dB"), 2);
 }
+
+#[test]
+fn empty_table_gives_an_error_with_the_content_of_a_first_line() {
+    let text = "step_s = 1\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n[link]\nfrom = \"a\"\nto = \"b\"\n\
+                [values]\nsnr_db = \"snr\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let levels = mapping(folder.path(), text).unwrap();
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, "").unwrap();
+    let error = table(path, levels).unwrap_err().to_string();
+    assert!(
+        error.ends_with("no column \"t\", allowed a first line with the names of columns"),
+        "{error}"
+    );
+}

@@ -213,3 +213,30 @@ fn initial_state_of_an_event_log_is_taken() {
         assert_eq!(count(&tracks.report, what), 1, "{what}: {}", tracks.report);
     }
 }
+
+#[test]
+fn invalid_times_of_points_are_shown() {
+    let point = |time: &str| format!("<trkpt lat=\"57.7\" lon=\"11.9\">{time}</trkpt>");
+    let points = [
+        "<time>2024-02-30T00:00:00Z</time>",
+        "<time>1714557600</time>",
+        "",
+        "<time>2024-02-03T00:00:00Z</time>",
+    ];
+    let text = format!("<gpx><trk><trkseg>{}</trkseg></trk></gpx>", points.map(point).concat());
+    let tracks = read(GPX_FORMAT, &text).unwrap();
+    assert_eq!(count(&tracks.report, "an invalid time, such as \"2024-02-30T00:00:00Z\""), 2);
+    assert_eq!((count(&tracks.report, "without a time"), tracks.events.len()), (1, 1));
+}
+
+#[test]
+fn errors_of_recordings_have_neither_empty_brackets_nor_hundreds_of_digits() {
+    let script = |text: &str| {
+        let error = read(EEL_FORMAT, text).unwrap().script(EEL_FORMAT, &station()).unwrap_err();
+        error.to_string()
+    };
+    let text = script("");
+    assert!(text.contains("found no measurement and no movement, allowed at least one"), "{text}");
+    let text = script("0 nem:1 location gps 57.7,11.9\n1e300 nem:1 location gps 57.7,11.9\n");
+    assert!(text.contains("the time 1e300 s, ") && text.len() < 200, "{text}");
+}

@@ -108,7 +108,11 @@ impl<'t> Table<'t> {
         let column = self.header.iter().position(|head| head.trim() == name);
         column.ok_or_else(|| {
             let columns: Vec<&str> = self.header.iter().take(40).collect();
-            invalid(self.path, format!("no column {name:?}"), columns.join(", "))
+            let allowed = match columns.is_empty() {
+                true => "a first line with the names of columns".to_owned(),
+                false => columns.join(", "),
+            };
+            invalid(self.path, format!("no column {name:?}"), allowed)
         })
     }
 
