@@ -29,7 +29,6 @@ fn content_counts_more_than_the_ending() {
         ("", "<?xml version=\"1.0\"?><!-- a --><kml xmlns=\"x\">", "kml"),
         ("", "<gpx version=\"1.1\">", "gpx"),
         ("a.xml", "<scenario name=\"a\">", "core"),
-        ("", "PK\u{3}\u{4}", "kmz"),
         ("", "0.0 nem:1 location gps 1,2\n", "eel"),
         ("", "# a\n$node_(0) set X_ 1\n", "ns2"),
         ("a.up", "0\n5\n", "mahimahi"),

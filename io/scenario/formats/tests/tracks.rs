@@ -238,5 +238,5 @@ fn errors_of_recordings_have_neither_empty_brackets_nor_hundreds_of_digits() {
     let text = script("");
     assert!(text.contains("found no measurement and no movement, allowed at least one"), "{text}");
     let text = script("0 nem:1 location gps 57.7,11.9\n1e300 nem:1 location gps 57.7,11.9\n");
-    assert!(text.contains("the time 1e300 s, ") && text.len() < 200, "{text}");
+    assert!(text.contains("1e300 s") && text.len() < 200, "{text}");
 }
