@@ -161,11 +161,6 @@ pub(super) struct Stay {
 }
 
 impl Names {
-    /// All names in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.names.keys().map(String::as_str)
-    }
-
     /// Reserves a name; a second time is an error.
     pub(super) fn add(
         &mut self,

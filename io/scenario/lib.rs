@@ -329,7 +329,12 @@ fn meaning(
     lower::lower(&mut lowering);
     let coverage = lower_coverage::coverage(&mut lowering);
     let deployment = deployment::deployment(file.deployment.as_ref(), &mut lowering.report);
-    let testbed = testbed::testbed(file.testbed.as_ref(), &lowering.nodes, &mut lowering.report);
+    let testbed = testbed::testbed(
+        file.testbed.as_ref(),
+        &lowering.node_names,
+        &lowering.nodes,
+        &mut lowering.report,
+    );
     let study = study::study(file.study.as_ref(), &mut lowering.report);
     let Lowering { records, node_names, report, .. } = lowering;
     let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();

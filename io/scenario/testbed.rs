@@ -68,7 +68,12 @@ pub struct BindFile {
 }
 
 /// Settings of the section; the name is empty when the file gives none.
-pub(super) fn testbed(file: Option<&TestbedFile>, nodes: &Names, report: &mut Report) -> Settings {
+pub(super) fn testbed(
+    file: Option<&TestbedFile>,
+    node_names: &[String],
+    nodes: &Names,
+    report: &mut Report,
+) -> Settings {
     let path = KeyPath::section("testbed");
     let nothing = TestbedFile::default();
     let file = file.unwrap_or(&nothing);
@@ -108,7 +113,7 @@ pub(super) fn testbed(file: Option<&TestbedFile>, nodes: &Names, report: &mut Re
         network: network.unwrap_or(NETWORK),
         routing: file.routing,
         wiring: file.wiring,
-        names: nodes.iter().map(|name| (NodeId::named(name), name.to_owned())).collect(),
+        names: node_names.iter().map(|name| (NodeId::named(name), name.clone())).collect(),
         routing_of,
         mac: file.mac,
         bindings,
