@@ -4,6 +4,7 @@ use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
 use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
+use groundwave_values::bounds::{BadValue, explain_all};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -311,25 +312,47 @@ pub(super) fn check_node(
     }
 }
 
-impl ConfigObject for Rollout {
-    const KIND: &'static str = "rollout";
-    const COUNT_MAX: usize = 200;
+impl Rollout {
+    /// Refuses what no roll-out of these images can be: for requests, also those that begin none.
+    ///
+    /// # Errors
+    /// The first value that is not allowed.
+    pub fn check_plan(
+        &self,
+        image: &FirmwareImage,
+        before: Option<&FirmwareImage>,
+    ) -> Result<(), Refusal> {
+        if let Err(report) = self.validate()
+            && let Some(BadValue { key, found, allowed }) =
+                explain_all(self, &report).into_iter().next()
+        {
+            return Err(Refusal::invalid(key, found, allowed));
+        }
+        for (at, stage) in self.stages.iter().enumerate() {
+            let (key, actual, allowed) = match *stage {
+                RolloutStage::Nodes(0) => ("nodes", 0, format!("1 to {NODES_MAX}")),
+                RolloutStage::Percent(percent @ (0 | 101..)) => {
+                    ("percent", percent, "1 to 100".to_owned())
+                }
+                _ => continue,
+            };
+            return Err(Refusal::invalid(format!("stages[{at}].{key}"), actual, allowed));
+        }
+        self.check_own(image, before)
+    }
 
-    fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
-        let image_of = |key: &str, id: Id<FirmwareImage>| {
-            let image = config::find(world, id);
-            image.ok_or_else(|| Refusal::invalid(key, id, "the id of an existing firmware image"))
-        };
-        let own = image_of("image", self.image)?;
-        if let Some(before) = self.rollback_image {
-            let before = image_of("rollback_image", before)?;
-            if before.version == own.version {
-                return Err(Refusal::invalid(
-                    "rollback_image",
-                    &before.version,
-                    "another image than that of the roll-out",
-                ));
-            }
+    /// Refuses images, stages and times that do not go together.
+    fn check_own(
+        &self,
+        image: &FirmwareImage,
+        before: Option<&FirmwareImage>,
+    ) -> Result<(), Refusal> {
+        if let Some(before) = before.filter(|before| before.version == image.version) {
+            return Err(Refusal::invalid(
+                "rollback_image",
+                &before.version,
+                "another image than that of the roll-out",
+            ));
         }
         let counts: Vec<usize> =
             self.stages.iter().map(|stage| stage.count(self.nodes.len())).collect();
@@ -340,11 +363,27 @@ impl ConfigObject for Rollout {
                 "ascending numbers",
             ));
         }
-        for (at, one) in self.nodes.iter().enumerate() {
-            check_node(world, own, at, one.node)?;
-        }
         if let Some(window) = &self.window {
             in_window(window, 0).map_err(|text| Refusal::invalid("window", "a window", text))?;
+        }
+        Ok(())
+    }
+}
+
+impl ConfigObject for Rollout {
+    const KIND: &'static str = "rollout";
+    const COUNT_MAX: usize = 200;
+
+    fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
+        let image_of = |key: &str, id: Id<FirmwareImage>| {
+            let image = config::find(world, id);
+            image.ok_or_else(|| Refusal::invalid(key, id, "the id of an existing firmware image"))
+        };
+        let own = image_of("image", self.image)?;
+        let before = self.rollback_image.map(|before| image_of("rollback_image", before));
+        self.check_own(own, before.transpose()?)?;
+        for (at, one) in self.nodes.iter().enumerate() {
+            check_node(world, own, at, one.node)?;
         }
         self.check_alone(id, world)
     }

@@ -141,6 +141,21 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     assert_eq!(plan["stages"], json!([1, 3]));
     let stages = plan["nodes"].as_array().unwrap().iter().map(|one| &one["stage"]);
     assert_eq!(stages.collect::<Vec<_>>(), [0, 1, 1]);
+    // The dry run refuses what the roll-out does.
+    for (key, value) in [
+        ("stages", json!([])),
+        ("stages", json!([{ "percent": 100 }, { "percent": 10 }])),
+        ("stages", json!([{ "nodes": 0 }])),
+        ("stages", json!([{ "percent": 101 }])),
+        ("failures_max_percent", json!(100)),
+        ("install_within_s", json!(0)),
+        ("rollback_image_id", json!(images[1])),
+        ("window", json!({ "days": ["mon"], "from": "25:00", "to": "05:00", "tz": "UTC" })),
+    ] {
+        let mut bad = json!({ "image_id": images[1], "tag": "roof" });
+        bad[key] = value;
+        bench.call(&admin, "POST", &format!("{ROLLOUTS}/dry-run"), &bad).problem(422);
+    }
     let rollouts = bench.get(&admin, ROLLOUTS).is(200);
     assert_eq!(rollouts["items"], json!([]));
     let path = begin(&images[1], &images[0]);

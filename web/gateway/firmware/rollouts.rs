@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use crate::access::{Admin, Viewer};
 use crate::services::config_objects::{Revision, Shown, create, fetch, list, remove};
-use crate::services::world::World;
+use crate::services::world::{World, refused};
 
 /// Node of a roll-out.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -257,6 +257,22 @@ fn image_of(world: &World, new: &NewRollout) -> Result<FirmwareImage, Problem> {
     })
 }
 
+/// Refuses a roll-out that cannot begin, whether it is to begin or not.
+///
+/// # Errors
+/// 422 with the value that is not allowed.
+fn check_plan(world: &World, rollout: &Rollout, image: &FirmwareImage) -> Result<(), Problem> {
+    let view = world.view();
+    let before = rollout.rollback_image.map(|id| {
+        let before = view.config.firmware_images.get(id);
+        before.map(|before| &before.object).ok_or_else(|| {
+            let message = "invalid image: allowed the id of an existing firmware image";
+            Problem::field("/rollback_image_id", FieldCode::NotAllowed, message)
+        })
+    });
+    rollout.check_plan(image, before.transpose()?).map_err(refused)
+}
+
 impl NewRollout {
     /// The roll-out of these nodes.
     ///
@@ -301,7 +317,9 @@ pub async fn rollout_create(
 ) -> Result<(StatusCode, Tag, Json<RolloutView>), Problem> {
     let image = image_of(&world, &new)?;
     let nodes = tagged(&world, &image, new.tag.as_ref()).nodes;
-    create(&world, new.plan(&nodes, &caller.username)?).await
+    let rollout = new.plan(&nodes, &caller.username)?;
+    check_plan(&world, &rollout, &image)?;
+    create(&world, rollout).await
 }
 
 /// Node of a planned roll-out.
@@ -343,6 +361,7 @@ pub async fn rollout_dry_run(
     let image = image_of(&world, &new)?;
     let TaggedNodes { nodes, others } = tagged(&world, &image, new.tag.as_ref());
     let rollout = new.plan(&nodes, &caller.username)?;
+    check_plan(&world, &rollout, &image)?;
     let counts: Vec<_> =
         rollout.stages.iter().map(|stage| stage.count(rollout.nodes.len())).collect();
     let planned =

@@ -97,7 +97,7 @@ pub fn missing(kind: &str, id: impl std::fmt::Display) -> Problem {
 }
 
 /// Refusal of a command as a problem of this interface.
-fn refused(refusal: Refusal) -> Problem {
+pub fn refused(refusal: Refusal) -> Problem {
     let detail = refusal.to_string();
     match refusal {
         Refusal::Exhausted { .. } => {
