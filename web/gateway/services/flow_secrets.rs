@@ -13,6 +13,7 @@ use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
 use super::vault::Vault;
+use super::webhook_signature;
 
 /// Parameters of `webhook_out` that are secrets.
 const AUTHORIZATION: &str = "authorization";
@@ -113,6 +114,17 @@ impl Secret {
         };
     }
 
+    /// Refuses a text that no request could carry, or no receiver verify.
+    fn check(&self, text: &str) -> Result<(), String> {
+        if text.chars().any(char::is_control) {
+            return Err("found control characters, allowed text without them".to_owned());
+        }
+        match self {
+            Self::SigningKey => webhook_signature::check(text),
+            _ => Ok(()),
+        }
+    }
+
     /// Beginning of the sealed text.
     const fn prefix(&self) -> &'static str {
         match self {
@@ -204,7 +216,10 @@ pub fn seal(
                     let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", text.len());
                     return Err(refuse(FieldCode::Length, what));
                 }
-                None => secret.sealed(&text, vault).map_err(Problem::internal)?,
+                None => {
+                    secret.check(&text).map_err(|what| refuse(FieldCode::NotAllowed, what))?;
+                    secret.sealed(&text, vault).map_err(Problem::internal)?
+                }
             };
             secret.set(params, &sealed);
         }
