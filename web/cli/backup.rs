@@ -203,6 +203,7 @@ impl Restore {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
+        groundwave_http::create_private(parent)?;
         let folder = tempfile::Builder::new()
             .prefix(".restore")
             .permissions(Permissions::from_mode(0o700))

@@ -92,6 +92,14 @@ impl AddressPool {
         BY_HAND
     }
 
+    /// `true` if the ranges have an address in common.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let bits = 32 - u32::from(self.prefix_len.min(other.prefix_len));
+        let start = |pool: &Self| u64::from(pool.network.to_bits()) >> bits;
+        start(self) == start(other)
+    }
+
     /// `true` if a node can have this address.
     #[must_use]
     pub fn holds(&self, ip: Ipv4Addr) -> bool {

@@ -257,6 +257,12 @@ impl GatewayConfig {
         }
         let view = world.view();
         let overlay = self.served(&view)?;
+        let underlay = range("underlay", &self.underlay)?;
+        if overlay.overlaps(&underlay) {
+            return Err(Failure::Input(format!(
+                "invalid --overlay: found {overlay}, allowed ranges apart from --underlay {underlay}"
+            )));
+        }
         let foreign = view.onboarding.leases.keys().find(|ip| !overlay.holds(**ip));
         if let Some(ip) = foreign {
             return Err(Failure::Input(format!(
@@ -278,7 +284,7 @@ impl GatewayConfig {
         let settings = Settings {
             mesh_ifname: self.mesh_ifname.clone(),
             tunnel_ifname: self.tunnel_ifname.clone(),
-            underlay: range("underlay", &self.underlay)?,
+            underlay,
             overlay,
             tunnel: self.create_tunnel(overlay, defaults.tunnel_mtu)?,
             tunnel_wanted: self.tunnel != TunnelChoice::Off,
