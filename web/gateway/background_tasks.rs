@@ -8,7 +8,7 @@ use groundwave_gateway::outage::BeginOutages;
 use groundwave_gateway::peripheral::RecordHostReadings;
 
 pub use crate::history_writer::store_minutes;
-pub use crate::services::gateway_links::observe_gateway_links;
+use crate::services::gateway_links;
 use crate::state::Gateway;
 
 /// Period of the gateway clock.
@@ -22,6 +22,9 @@ const NUT: Duration = Duration::from_secs(5);
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Period of checks for counts of refused requests.
 const REFUSALS: Duration = Duration::from_secs(10);
+/// Period of readings of the gateway's own links.
+const LINKS: Duration = Duration::from_secs(10);
+
 /// Reports the start of the gateway to the world.
 ///
 /// # Errors
@@ -234,5 +237,25 @@ pub async fn read_sensors(gateway: Gateway) {
         };
         let took_ns = monotonic_ns() - began_ns;
         gateway.background_tasks.record("sensors", took_ns, 0, failed);
+    }
+}
+
+/// Records the links of this machine where they changed, until the gateway stops.
+pub async fn observe_gateway_links(gateway: Gateway) {
+    let mut recorded = None;
+    loop {
+        let began_ns = monotonic_ns();
+        let links = gateway_links::read(&gateway.settings).await;
+        let state = (links.macs.clone(), links.neighbors.clone());
+        let mut failed = false;
+        if recorded.as_ref() != Some(&state) {
+            failed = gateway.world.submit(links).await.is_err();
+            recorded = (!failed).then_some(state);
+        }
+        gateway.background_tasks.record("links", monotonic_ns() - began_ns, 0, failed);
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            () = tokio::time::sleep(LINKS) => {}
+        }
     }
 }

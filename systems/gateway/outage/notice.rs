@@ -45,10 +45,10 @@ impl MemberNames<'_, '_> {
 
     fn listed(&self, nodes: impl Iterator<Item = NodeId>) -> String {
         let names: Vec<String> = nodes.map(|node| self.name(node)).collect();
-        let shown = names[..names.len().min(NAMES_MAX)].join(", ");
+        let first = names[..names.len().min(NAMES_MAX)].join(", ");
         match names.len() - names.len().min(NAMES_MAX) {
-            0 => shown,
-            others => format!("{shown} and {others} more"),
+            0 => first,
+            others => format!("{first} and {others} more"),
         }
     }
 }
