@@ -69,7 +69,10 @@ impl Dataset {
         default: &Station,
     ) -> Result<(String, usize), Fault> {
         let last = courses.iter().filter_map(|(_, course)| course.last());
-        let last_s = last.map(|fix| fix.0).fold(0.0, f64::max);
+        // A climb may come after the last step.
+        let is_height = |event: &&(f64, Event)| matches!(event.1, Event::Height(..));
+        let climbs = self.events.iter().filter(is_height).map(|event| self.elapsed_s(event.0));
+        let last_s = last.map(|fix| fix.0).chain(climbs).fold(0.0, f64::max);
         let end_s = self.end_s.map_or(0.0, |end_s| self.elapsed_s(end_s));
         let heights = self.heights();
         let plan = PlanFile {
