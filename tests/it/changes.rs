@@ -51,7 +51,7 @@ fn a_change_that_the_world_refuses_is_an_error() {
             "add = \"a\"\nlat_deg = 57.7\nlon_deg = 11.9\nheight_agl_m = 2\nradio = \"ptp_5g8\"",
             "Mast A",
         ),
-        ("cut = [\"a\", \"a\"]", "\"a\" and \"a\""),
+        ("cut = [\"a\", \"a\"]", "Mast A"),
         ("command = \"node.fail\"\nbody = { node = \"nobody\" }", "nobody"),
         ("command = \"node.fail\"\nbody = { knot = \"a\" }", "knot"),
     ] {

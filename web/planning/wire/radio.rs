@@ -27,6 +27,10 @@ groundwave_model::antenna_patch! {
     /// An antenna. Fields left out come from the preset, or, without one, from the antenna in place.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
+    #[schemars(extend("not" = {
+        "properties": { "clear_pattern": { "const": true }, "pattern": { "type": "object" } },
+        "required": ["clear_pattern", "pattern"],
+    }))]
     pub struct AntennaConfig {
         /// An antenna preset to start from (see `/api/v1/presets/antennas`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
