@@ -35,7 +35,7 @@ export const RECORDING = 'gwlog';
 export class App {
   readonly plan = new Plan();
   readonly ui = new Ui();
-  readonly history = new History();
+  readonly history = new History(() => this.#settle());
   readonly coverages = new Coverages();
   readonly tools = new Tools(this.plan);
   readonly patterns = new Patterns();
@@ -304,15 +304,27 @@ export class App {
     this.profileAt_m = null;
   }
 
+  /** Nodes as they came while a command of this page was on its way, by id. */
+  readonly #waiting = new Map<string, Node>();
+
+  #settle(): void {
+    for (const [id, node] of this.#waiting) {
+      const known = this.plan.byId.get(id);
+      if (!known || Date.parse(node.updated_at) > Date.parse(known.updated_at)) this.plan.put(node);
+    }
+    this.#waiting.clear();
+  }
+
   /** Changes of other clients, and links that were computed again. */
   readonly changes = new Changes({
     node: (node) => {
-      const known = this.plan.byId.get(node.id);
-      // An echo of what this page did is older than a change that is on its way.
       this.coverages.mesh.touch();
-      if (!this.history.busy && JSON.stringify(known) !== JSON.stringify(node)) this.plan.put(node);
+      // An echo of what this page did is older than a change that is on its way; what others did waits for it.
+      if (this.history.busy) this.#waiting.set(node.id, node);
+      else if (JSON.stringify(this.plan.byId.get(node.id)) !== JSON.stringify(node)) this.plan.put(node);
     },
     removed: (id) => {
+      this.#waiting.delete(id);
       if (!this.plan.byId.has(id)) return;
       this.plan.drop(new Set([id]));
       this.ui.selected = this.ui.selected.filter((other) => other !== id);

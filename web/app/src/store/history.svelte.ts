@@ -19,6 +19,9 @@ export class History {
   /** Ids that the server gave to things made again, by the id that commands know. */
   #again = new Map<string, string>();
 
+  /** `settled` is called after each command. */
+  constructor(private readonly settled: () => void = () => undefined) {}
+
   /** The present id of a thing that may have been deleted and made again. */
   live(id: string): string {
     let found = id;
@@ -89,6 +92,7 @@ export class History {
         await work();
       } finally {
         this.busy = false;
+        this.settled();
       }
     });
     this.#turn = mine.catch(() => undefined);

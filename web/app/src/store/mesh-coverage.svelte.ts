@@ -10,6 +10,8 @@ const CELL_ARCSEC_MAX = 3600;
 const AROUND = 0.35;
 /** Least half extent of the area, degrees of latitude. */
 const AROUND_MIN_DEG = 0.05;
+/** Time in which the last cells of a change follow the state that nothing is left to compute, ms. */
+const SETTLING_MS = 1000;
 /** Period of the picture while cells come in, ms. */
 const FRAME_MS = 100;
 
@@ -146,7 +148,11 @@ export class MeshCoverage {
       const shape = this.grid?.shape;
       if (!shape || shape.rows !== state.rows || shape.columns !== state.columns) this.grid = { ...emptyGrid({ rows: state.rows, columns: state.columns, bounds: state.bounds }), servers: new Uint8Array(state.rows * state.columns).fill(255), ...(state.interference ? { sinr: new Int16Array(state.rows * state.columns).fill(NO_VALUE) } : {}) };
       if (state.pending_nodes) this.#awaited = true;
-      else if (this.#awaited) this.#settle();
+      else if (this.#awaited) {
+        // The last cells follow this state.
+        const changed = this.#changed;
+        setTimeout(() => void (this.#changed === changed && this.#settle()), SETTLING_MS);
+      }
       this.state = state;
       this.fault = state.failure ?? '';
     });
