@@ -165,8 +165,8 @@ fn an_interrupted_conversion_leaves_no_log() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let pid = child.id().to_string();
-    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(killed.success());
+    let signal = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(signal.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!at("walk.gwlog.part").exists());
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "of before");

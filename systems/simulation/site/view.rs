@@ -90,8 +90,8 @@ mod tests {
         let north = NodeId::from_u128(7);
         let name = |id| (id == north).then_some("north");
         let other = NodeId::from_u128(8);
-        let text = format!("ids {north}, {other} and {north}/deed-bad");
-        let expected = format!("ids \"north\", {other} and \"north\"/deed-bad");
+        let text = format!("ids {north}, {other} and {north}/cafe-7");
+        let expected = format!("ids \"north\", {other} and \"north\"/cafe-7");
         assert_eq!(with_names(&text, name), expected);
         assert_eq!(with_names("", name), "");
     }

@@ -350,10 +350,14 @@ fn roll_out(day: &mut Day) {
     let open = begin(day, &plan);
     let state = |day: &Day| day.get(&open)["state"].clone();
     day.until("the roll-out is done", |day| state(day) == "done");
-    let done = day.get(&open);
-    assert_eq!(done["failed"], 1, "{done}");
-    let bad: Vec<_> =
-        done["nodes"].as_array().unwrap().iter().filter(|node| node["state"] == "failed").collect();
+    let rollout = day.get(&open);
+    assert_eq!(rollout["failed"], 1, "{rollout}");
+    let bad: Vec<_> = rollout["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|node| node["state"] == "failed")
+        .collect();
     let id = &day.agents.iter().find(|agent| agent.number == BAD).unwrap().node;
     assert_eq!((bad.len(), bad[0]["node_id"].as_str()), (1, Some(id.as_str())));
     assert!(bad[0]["failure"].as_str().unwrap().contains("flash: no space"), "{}", bad[0]);
