@@ -5,7 +5,7 @@ const PLAIN: &[u8] = b"-_.";
 
 /// Value of `Content-Disposition` (RFC 6266) of a file with the name of its subject.
 ///
-/// What no file system takes becomes a hyphen. Older clients read `filename`, in ASCII, others `filename*`, in
+/// Characters that no file system takes become hyphens. Older clients read `filename`, in ASCII, others `filename*`, in
 /// UTF-8 (RFC 8187). A subject without letters and digits gives `file`.
 #[must_use]
 pub fn attachment(subject: &str, extension: &str) -> String {

@@ -24,7 +24,7 @@ pub struct EncodedCell {
 /// Figures of each cell beside power and probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layers {
-    /// Its server.
+    /// Place of the server.
     pub servers: bool,
     /// SINR.
     pub sinr: bool,
