@@ -254,6 +254,12 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
+    /// `true` if the node states an uplink of its own: the capability `gateway` or `internet`.
+    #[must_use]
+    pub fn has_uplink(&self) -> bool {
+        self.capabilities.iter().any(|word| word == "gateway" || word == "internet")
+    }
+
     /// Checks lengths and ranges.
     ///
     /// # Errors

@@ -81,11 +81,10 @@ fn is_direct(watch: &OutageWatch, mac: Option<Mac>, last: &LastHeartbeat) -> boo
     let heartbeat = &received.heartbeat;
     let interfaces = heartbeat.interfaces.iter();
     let mut interface_macs = interfaces.filter_map(|one| one.mac.as_ref()?.parse().ok());
-    let has_uplink = |word: &String| word == "gateway" || word == "internet";
     mac.as_ref().is_some_and(is_neighbor)
         || interface_macs.any(|mac| is_neighbor(&mac))
         || heartbeat.mesh.links.iter().any(|link| watch.macs.contains(&link.neigh_address))
-        || heartbeat.capabilities.iter().any(has_uplink)
+        || heartbeat.has_uplink()
 }
 
 /// Clocks of a tick.

@@ -176,7 +176,6 @@ fn graph_node(
         heartbeat.and_then(|heartbeat| heartbeat.underlay_ip).map(|ip| ip.to_string());
     let overlay_ip = node.record.overlay_ip.map(|ip| ip.to_string());
     let mac = node.record.mac.map(|mac| mac.to_string());
-    let capable = |word: &String| word == "gateway" || word == "internet";
     GraphNode {
         id,
         label: node.record.name.clone(),
@@ -194,8 +193,7 @@ fn graph_node(
             lon: place.map(|place| place.lon),
             last_seen_msecs: received
                 .map(|received| wall_ns.saturating_sub(received.wall_ns) / 1_000_000),
-            is_gateway: heartbeat
-                .is_some_and(|heartbeat| heartbeat.capabilities.iter().any(capable)),
+            is_gateway: heartbeat.is_some_and(|heartbeat| heartbeat.has_uplink()),
             origin: Origin::Live,
             planned: node.planned_at.is_some(),
         },

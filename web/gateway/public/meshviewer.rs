@@ -103,7 +103,6 @@ fn is_public(view: &Snapshot, node: &FleetNode) -> bool {
 
 fn meshviewer_node(node: &FleetNode) -> MeshviewerNode {
     let received = node.last_heartbeat.as_deref();
-    let capable = |word: &String| word == "gateway" || word == "internet";
     let firmware = node.record.firmware.values().next();
     MeshviewerNode {
         node_id: key(node.id),
@@ -111,8 +110,7 @@ fn meshviewer_node(node: &FleetNode) -> MeshviewerNode {
         firstseen: rfc3339(received.map_or(node.record.created_ns, |received| received.first_ns)),
         lastseen: rfc3339(received.map_or(node.record.created_ns, |received| received.wall_ns)),
         is_online: node.liveness.state == NodeState::Online,
-        is_gateway: received
-            .is_some_and(|received| received.heartbeat.capabilities.iter().any(capable)),
+        is_gateway: received.is_some_and(|received| received.heartbeat.has_uplink()),
         clients: 0,
         location: position(node)
             .map(|place| MeshviewerLocation { latitude: place.lat, longitude: place.lon }),
