@@ -59,7 +59,8 @@ pub(super) fn parse(
     let url = Url::parse(text).map_err(|_| wrong())?;
     let is_bare = url.username().is_empty() && url.password().is_none();
     let has_host = url.host_str().is_some_and(|host| !host.is_empty());
-    match is_bare && has_host && schemes.contains(&url.scheme()) {
+    let has_port = url.port() != Some(0);
+    match is_bare && has_host && has_port && schemes.contains(&url.scheme()) {
         true => Ok(url),
         false => Err(wrong()),
     }

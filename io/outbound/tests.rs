@@ -288,6 +288,7 @@ fn url_with_another_scheme_or_user_information_gives_an_error() {
         "http://",
         "http://user:secret@host/",
         "http://user@host/",
+        "http://host:0/",
         "http://127.0.0.1:99999/",
         "javascript:1",
     ];

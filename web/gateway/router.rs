@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
+use groundwave_http::extract::body_limit;
 use groundwave_http::tag::revision_of;
 use groundwave_http::{layers, problem};
 use groundwave_page::{Offer, page};
@@ -49,7 +49,7 @@ pub fn router(gateway: Gateway) -> Router {
     let router = router
         .fallback(|method, uri, headers| page(Offer::GATEWAY, method, uri, headers))
         .method_not_allowed_fallback(problem::no_such_method)
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(body_limit(BODY_BYTES_MAX))
         .layer(Extension(own))
         .layer(Extension(scopes))
         .layer(from_fn_with_state(Arc::clone(&gateway.idempotency), idempotency::once))

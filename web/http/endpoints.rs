@@ -3,10 +3,12 @@
 //! The OpenAPI document takes request and response bodies from the signatures of the handlers, so
 //! an endpoint is described once, where it is written.
 
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{Response, Sse};
 use schemars::JsonSchema;
@@ -14,6 +16,7 @@ use serde_json::{Value, json};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter, UtoipaMethodRouterExt};
 
 use super::document::{About, ApiDocument, Schemas};
+use super::extract::body_limit;
 use super::problem::Problem;
 use super::show::Json;
 
@@ -171,7 +174,7 @@ impl<S: Clone + Send + Sync + 'static, R> Handlers<S, R> {
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         let limited = |handler: Handler<S, R>| Handler {
-            route: handler.route.layer(DefaultBodyLimit::max(bytes)),
+            route: handler.route.layer(body_limit(bytes)),
             ..handler
         };
         Self(self.0.into_iter().map(limited).collect())
@@ -207,6 +210,17 @@ impl<S: Clone + Send + Sync + 'static, R> Default for Endpoints<S, R> {
     }
 }
 
+/// Names of the query parameters of an operation, as its document lists them.
+#[derive(Debug, Clone)]
+pub(super) struct QueryParameters(pub Arc<[String]>);
+
+/// Names of the query parameters in the description of an operation.
+fn query_parameters(described: &Value) -> impl Iterator<Item = String> {
+    let all = described["parameters"].as_array().into_iter().flatten();
+    let of_query = all.filter(|parameter| parameter["in"] == "query");
+    of_query.filter_map(|parameter| Some(parameter["name"].as_str()?.to_owned()))
+}
+
 impl<S: Clone + Send + Sync + 'static, R: Clone> Endpoints<S, R> {
     /// Adds handlers.
     #[must_use]
@@ -214,8 +228,10 @@ impl<S: Clone + Send + Sync + 'static, R: Clone> Endpoints<S, R> {
         for handler in handlers.0 {
             let id = handler.name.rsplit(':').next().unwrap_or_default().trim();
             let paths = serde_json::to_value(&handler.route.1).unwrap_or_default();
+            let mut parameters = Vec::new();
             for (path, item) in paths.as_object().into_iter().flatten() {
                 for (method, described) in item.as_object().into_iter().flatten() {
+                    parameters.extend(query_parameters(described));
                     let category = described["tags"][0].as_str().unwrap_or_default();
                     self.operations.push(Operation {
                         id,
@@ -227,7 +243,8 @@ impl<S: Clone + Send + Sync + 'static, R: Clone> Endpoints<S, R> {
                     });
                 }
             }
-            self.router = self.router.routes(handler.route);
+            let parameters = Extension(QueryParameters(parameters.into()));
+            self.router = self.router.routes(handler.route.layer(parameters));
         }
         self
     }

@@ -1,13 +1,14 @@
 //! Extractors whose rejections are [`Problem`]s.
 
+use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{self, FromRequest, FromRequestParts, Json, Request};
+use axum::extract::{self, DefaultBodyLimit, FromRequest, FromRequestParts, Json, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::endpoints::{Describe, add_body};
+use super::endpoints::{Describe, QueryParameters, add_body};
 use super::{Problem, Schemas, strict};
 
 /// JSON request body.
@@ -19,7 +20,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         plain_encoding(request.headers())?;
-        let Json(document) = Json::<Value>::from_request(request, state).await?;
+        let limit = request.extensions().get().copied();
+        let document = Json::<Value>::from_request(request, state).await;
+        let Json(document) = document.map_err(|refused| with_limit(refused.into(), limit))?;
         let body = strict::read(document)
             .map_err(|why| Problem::bad_request(format!("the body: {why}")))?;
         Ok(Self(body))
@@ -53,9 +56,28 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        only_described(parts)?;
         let extract::Query(query) = extract::Query::<T>::from_request_parts(parts, state).await?;
         Ok(Self(query))
     }
+}
+
+/// Checks that the operation describes each query parameter: one with a mistake in its name would be a
+/// filter that lets everything pass. Names that begin with `_` keep caches away.
+///
+/// # Errors
+/// 400 for others.
+fn only_described(parts: &Parts) -> Result<(), Problem> {
+    let Some(QueryParameters(described)) = parts.extensions.get() else { return Ok(()) };
+    let query = parts.uri.query().unwrap_or_default();
+    for (name, _) in form_urlencoded::parse(query.as_bytes()) {
+        if !name.starts_with('_') && !described.iter().any(|parameter| **parameter == *name) {
+            let allowed = described.join(", ");
+            let detail = format!("invalid query parameter: found {name:?}, allowed {allowed}");
+            return Err(Problem::bad_request(detail));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a body is not compressed.
@@ -80,7 +102,30 @@ pub fn plain_encoding(headers: &HeaderMap) -> Result<(), Problem> {
 /// 413 for a body that is too long, 408 for one that does not arrive in time, 400 for one that
 /// breaks off.
 pub async fn whole_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
-    Ok(Bytes::from_request(request, state).await?)
+    let limit = request.extensions().get().copied();
+    let bytes = Bytes::from_request(request, state).await;
+    bytes.map_err(|refused| with_limit(refused.into(), limit))
+}
+
+/// Maximum length of the body of a request, bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyLimit(usize);
+
+/// Layers that bound the bodies of requests, bytes.
+#[must_use]
+pub fn body_limit(bytes: usize) -> (DefaultBodyLimit, Extension<BodyLimit>) {
+    (DefaultBodyLimit::max(bytes), Extension(BodyLimit(bytes)))
+}
+
+/// The refusal of a body that is too long, with the length that is allowed.
+fn with_limit(problem: Problem, limit: Option<BodyLimit>) -> Problem {
+    match limit.filter(|_| problem.status == StatusCode::PAYLOAD_TOO_LARGE.as_u16()) {
+        Some(BodyLimit(bytes)) => {
+            let detail = format!("request body too long: allowed 0 to {bytes} bytes");
+            Problem { detail, ..problem }
+        }
+        None => problem,
+    }
 }
 
 /// Request body, unparsed.

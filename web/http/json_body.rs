@@ -153,11 +153,10 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJ
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let typed = request.headers().contains_key(header::CONTENT_TYPE);
         let media = json_media(request.headers());
         plain_encoding(request.headers())?;
         let bytes = whole_body(request, state).await?;
-        if bytes.is_empty() && !typed {
+        if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
         media?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, Version, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::IntoResponse;
@@ -16,6 +16,7 @@ use tower_http::cors::{Any, CorsLayer};
 use tower_http::trace::TraceLayer;
 use tracing::Span;
 
+use super::extract::body_limit;
 use super::{Problem, problem};
 
 /// Longest JSON body, bytes. The longest honest one, a region of ten thousand positions, is a
@@ -50,7 +51,7 @@ pub fn any_origin(router: Router) -> Router {
     let worn = ServiceBuilder::new()
         .layer(cors)
         .layer(CompressionLayer::new())
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(body_limit(BODY_BYTES_MAX))
         .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
     let router = router.method_not_allowed_fallback(problem::no_such_method).layer(worn);

@@ -7,24 +7,30 @@ use super::Problem;
 use crate::problem::FieldCode;
 
 /// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
-/// of direction, line separators, invisible operators, byte order mark. Joiners are left out: scripts
+/// of direction, line separators, invisible operators, fillers and the blank Braille pattern, byte order mark.
+/// Joiners are left out: scripts
 /// need them.
-const INVISIBLE: [std::ops::RangeInclusive<char>; 9] = [
+const INVISIBLE: [std::ops::RangeInclusive<char>; 14] = [
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
     '\u{ad}'..='\u{ad}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
     '\u{180e}'..='\u{180e}',
     '\u{200b}'..='\u{200b}',
     '\u{200e}'..='\u{200f}',
     '\u{2028}'..='\u{202e}',
     '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
     '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
 ];
 
 /// The same as a pattern of JSON Schema, for 1 to 64 characters.
 pub const PATTERN: &str = concat!(
-    r"^[^\s\u0000-\u001f\u007f-\u009f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]",
-    r"[^\u0000-\u001f\u007f-\u009f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]{0,63}$"
+    r"^[^\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0]",
+    r"[^\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0]{0,63}$"
 );
 
 /// True for a name that begins with no blank and has no invisible character.
@@ -61,9 +67,18 @@ mod tests {
         for name in ["a", "a b", "Zürich 2", "می‌خواهم", "👩‍🚒", "x "] {
             assert_eq!(check("/name", name), Ok(()), "{name:?}");
         }
-        for name in
-            [" ", "\u{3000}", " a", "a\u{200b}", "\u{202e}evil", "\u{feff}a", "a\tb", "\u{200d}"]
-        {
+        for name in [
+            " ",
+            "\u{3000}",
+            " a",
+            "a\u{200b}",
+            "\u{202e}evil",
+            "\u{feff}a",
+            "a\tb",
+            "\u{200d}",
+            "\u{2800}",
+            "a\u{3164}",
+        ] {
             let problem = check("/name", name).unwrap_err();
             assert_eq!(
                 (problem.status, problem.errors[0].pointer.as_str()),

@@ -1,5 +1,6 @@
 //! Problems: error responses, RFC 7807.
 
+use axum::extract::path::ErrorKind;
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -317,13 +318,41 @@ impl From<JsonRejection> for Problem {
 
 impl From<PathRejection> for Problem {
     fn from(rejection: PathRejection) -> Self {
-        Self::new(rejection.status(), rejection.body_text())
+        let status = rejection.status();
+        let detail = match &rejection {
+            PathRejection::FailedToDeserializePathParams(failure) => match failure.kind() {
+                ErrorKind::ParseErrorAtKey { key, value, expected_type } => {
+                    Some(invalid_parameter(key, value, expected_type))
+                }
+                ErrorKind::DeserializeError { key, value, message } => {
+                    Some(format!("invalid {key}: found {value:?}: {message}"))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        Self::new(status, detail.unwrap_or_else(|| rejection.body_text()))
     }
+}
+
+/// The refusal of a parameter of a path that is none of its type.
+fn invalid_parameter(key: &str, value: &str, type_name: &str) -> String {
+    let allowed = match type_name {
+        "bool" => "true or false",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        _ => "another form",
+    };
+    format!("invalid {key}: found {value:?}, allowed {allowed}")
 }
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {
-        Self::bad_request(rejection.body_text())
+        // The text begins with words of the parser: only the cause is of use.
+        let cause = rejection.body_text();
+        let cause = cause.strip_prefix("Failed to deserialize query string: ").unwrap_or(&cause);
+        Self::bad_request(format!("invalid query parameter: {cause}"))
     }
 }
 

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::automation::language::{
-    Analysis, HttpMethod, SECRET_SHOWN, is_secret_header, shown_url,
+    Analysis, HttpMethod, SEALED_PREFIX, SECRET_SHOWN, is_secret_field, is_secret_header,
+    shown_url, visit_texts,
 };
 
 /// Request of a delivery, with its values filled in.
@@ -105,6 +106,11 @@ impl DeliveryRequest {
             if signing_key.is_some() {
                 display["signing_key"] = SECRET_SHOWN.into();
             }
+            visit_texts(&mut display["body"], is_secret_field, &mut |_, text| {
+                if text.starts_with(SEALED_PREFIX) {
+                    SECRET_SHOWN.clone_into(text);
+                }
+            });
         }
         display
     }
@@ -121,7 +127,8 @@ mod tests {
         let request: DeliveryRequest = serde_json::from_value(json!({
             "kind": "webhook", "url": "https://hooks.test/T0/token?key=1", "method": "POST",
             "headers": {"X-Api-Key": "hush", "Content-Type": "text/plain"},
-            "authorization": "sealed:x", "signing_key": "sealed:y", "body": {"a": 1}, "timeout_s": 5,
+            "authorization": "sealed:x", "signing_key": "sealed:y",
+            "body": {"a": 1, "token": "sealed:z"}, "timeout_s": 5,
         }))
         .unwrap();
         let masked = request.shown();
@@ -129,7 +136,7 @@ mod tests {
         assert_eq!(masked["headers"], json!({"X-Api-Key": "(set)", "Content-Type": "text/plain"}));
         assert_eq!(
             (&masked["authorization"], &masked["body"]),
-            (&json!("(set)"), &json!({"a": 1}))
+            (&json!("(set)"), &json!({"a": 1, "token": "(set)"}))
         );
         assert_eq!(masked["signing_key"], "(set)");
     }

@@ -21,7 +21,8 @@ const ALERT: &str = "node-clone";
 const ALERT_END: &str = "node-clone-over";
 
 impl ReceivedHeartbeat {
-    /// `true` for a heartbeat of a clone after this node has stopped: the clone is the node then.
+    /// `true` for a heartbeat of a clone after this node has stopped: the clone is the node then. One whose
+    /// first heartbeat comes after that is the node as well.
     pub(super) fn is_succeeded_by(
         &self,
         heartbeat: &Heartbeat,
@@ -30,12 +31,18 @@ impl ReceivedHeartbeat {
     ) -> bool {
         let silence_ns = wall_ns.saturating_sub(self.wall_ns);
         let has_stopped = silence_ns > OFFLINE_PERIODS.saturating_mul(rules.period_ns);
-        has_stopped
-            && self.node_clone.as_ref().is_some_and(|clone| {
+        let is_clone = || {
+            self.node_clone.as_ref().is_some_and(|clone| {
                 clone.is_running()
                     && clone.boot_id == heartbeat.boot_id
                     && heartbeat.seq > clone.seq
             })
+        };
+        let is_new = || {
+            let boot_id = &heartbeat.boot_id;
+            *boot_id != self.heartbeat.boot_id && !self.is_remembered(boot_id, wall_ns)
+        };
+        has_stopped && (is_clone() || is_new())
     }
 
     /// The clone beside the next heartbeat; one that has ended is reported.
@@ -77,6 +84,9 @@ pub struct ReportClone {
     pub boot_id: String,
     /// Number of the heartbeat within its boot.
     pub seq: u64,
+    /// Uptime, s; 0 where it is not reported.
+    #[serde(default)]
+    pub uptime_s: u64,
     /// Host name in the heartbeat.
     pub hostname: String,
     /// Source address of the request.
@@ -88,7 +98,7 @@ impl Command for ReportClone {
         let entity = approved_node(world, self.node)?;
         let wall_ns = world.resource::<Clock>().wall_ns;
         let last = world.get::<LastHeartbeat>(entity).and_then(|last| last.0.clone());
-        let last = last.filter(|last| last.is_earlier_boot(&self.boot_id, wall_ns));
+        let last = last.filter(|last| last.is_earlier_boot(&self.boot_id, self.uptime_s, wall_ns));
         let mut last =
             last.ok_or_else(|| Refusal::conflict("the boot is not an earlier one of the node"))?;
         let before = last.node_clone.clone().filter(|clone| clone.boot_id == self.boot_id);

@@ -156,6 +156,14 @@ const EARLIER_BOOTS_MAX: usize = 8;
 /// again after it.
 const EARLIER_BOOT_NS: u64 = 3_600_000_000_000;
 
+/// Difference of two begins of boots that counts, ns: uptimes are whole seconds, and a heartbeat may be late.
+const BEGIN_TOLERANCE_NS: u64 = 60_000_000_000;
+
+/// Time at which a boot began, ns since the Unix epoch; none where the uptime is not reported.
+fn begin_ns(uptime_s: u64, wall_ns: u64) -> Option<u64> {
+    (uptime_s > 0).then(|| wall_ns.saturating_sub(uptime_s.saturating_mul(1_000_000_000)))
+}
+
 impl ReceivedHeartbeat {
     /// True when a heartbeat was sent before this one: by number within the boot, or in an earlier boot.
     #[must_use]
@@ -163,13 +171,28 @@ impl ReceivedHeartbeat {
         if self.heartbeat.boot_id == heartbeat.boot_id {
             return self.heartbeat.seq >= heartbeat.seq;
         }
-        self.is_earlier_boot(&heartbeat.boot_id, wall_ns)
+        self.is_earlier_boot(&heartbeat.boot_id, heartbeat.uptime_s, wall_ns)
     }
 
-    /// True for a boot that was over before that of this heartbeat.
-    pub(super) fn is_earlier_boot(&self, boot_id: &str, wall_ns: u64) -> bool {
-        self.heartbeat.boot_id != boot_id
-            && self.remembered_boots(wall_ns).any(|boot| boot.boot_id == boot_id)
+    /// True for a boot that began before that of this heartbeat: by their uptimes (0: not reported), and
+    /// where these do not decide, because it was over before.
+    pub(super) fn is_earlier_boot(&self, boot_id: &str, uptime_s: u64, wall_ns: u64) -> bool {
+        if self.heartbeat.boot_id == boot_id {
+            return false;
+        }
+        let begin_ns = begin_ns(self.heartbeat.uptime_s, self.wall_ns);
+        let other_ns = self::begin_ns(uptime_s, wall_ns);
+        if let (Some(begin_ns), Some(other_ns)) = (begin_ns, other_ns)
+            && begin_ns.abs_diff(other_ns) > BEGIN_TOLERANCE_NS
+        {
+            return other_ns < begin_ns;
+        }
+        self.is_remembered(boot_id, wall_ns)
+    }
+
+    /// True for a boot whose successor was heard within the last hour.
+    pub(super) fn is_remembered(&self, boot_id: &str, wall_ns: u64) -> bool {
+        self.remembered_boots(wall_ns).any(|boot| boot.boot_id == boot_id)
     }
 
     /// Boots before that of the next heartbeat, the last one first.

@@ -66,6 +66,7 @@ fn refused(engine: &mut Engine<Snapshot>, second: u64, boot_id: &str, seq: u64) 
         node: node(),
         boot_id: boot_id.to_owned(),
         seq,
+        uptime_s: 0,
         hostname: boot_id.to_owned(),
         source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, 9)),
     };
@@ -112,6 +113,7 @@ fn second_machine_with_a_key_is_an_alert_until_it_stops() {
         node: node(),
         boot_id: "z".to_owned(),
         seq: 1,
+        uptime_s: 0,
         hostname: "z".to_owned(),
         source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, 9)),
     };
@@ -134,6 +136,25 @@ fn clone_whose_original_stops_is_the_node() {
     assert!(all[1].1.contains("the other one has stopped"), "{all:?}");
     // The other one is the earlier boot now.
     refused(&mut engine, 71, "b", 2);
+}
+
+/// A machine that runs for a day and is heard again does not take the place of one that began an hour ago.
+#[test]
+fn of_two_boots_the_one_that_began_last_is_the_node() {
+    let mut engine = engine();
+    let_in(&mut engine, WALL_NS, 1, node());
+    let body = |boot_id: &str, seq: u64, uptime_s: u64| serde_json::json!({"boot_id": boot_id, "seq": seq, "uptime_s": uptime_s});
+    hear(&mut engine, 0, body("new", 100, 3_600)).unwrap();
+    let outcome = hear(&mut engine, 5, body("old", 9, 86_400));
+    assert!(matches!(outcome, Err(Refusal::Outdated { .. })), "{outcome:?}");
+    hear(&mut engine, 10, body("new", 101, 3_610)).unwrap();
+    // Once the node has been silent for long, the other one is it; then the node returns.
+    hear(&mut engine, 200, body("old", 50, 86_600)).unwrap();
+    hear(&mut engine, 205, body("new", 140, 3_805)).unwrap();
+    let outcome = hear(&mut engine, 206, body("old", 51, 86_606));
+    assert!(matches!(outcome, Err(Refusal::Outdated { .. })), "{outcome:?}");
+    // A restart of the agent with a new id in the same boot is the node.
+    hear(&mut engine, 210, body("again", 1, 3_811)).unwrap();
 }
 
 #[test]

@@ -205,6 +205,20 @@ pub(crate) fn rename(
     put(world, entity, record);
 }
 
+/// True for a node that has this name and role, where they are given.
+pub(crate) fn is_named(
+    world: &World,
+    node: NodeId,
+    name: Option<&str>,
+    role_id: Option<&str>,
+) -> bool {
+    let entity = world.resource::<Index<NodeKind>>().get(node).ok();
+    entity.and_then(|entity| get(world, entity)).is_none_or(|record| {
+        name.is_none_or(|name| record.name == name)
+            && role_id.is_none_or(|role_id| record.role_id.as_deref() == Some(role_id))
+    })
+}
+
 /// Records the host name that a node has now; its display name stays.
 pub(super) fn set_hostname(world: &mut World, entity: Entity, hostname: &str) {
     let Some(node) = world.get::<NodeRecord>(entity) else { return };

@@ -84,6 +84,9 @@ impl Command for ApproveRegistration {
             if self.overlay_ip.is_some_and(|ip| registration.overlay_ip != Some(ip)) {
                 return Err(wrong_state(&registration, "given another address"));
             }
+            if !fleet::is_named(world, node, self.name.as_deref(), self.role_id.as_deref()) {
+                return Err(wrong_state(&registration, "given another name or role"));
+            }
             return Ok(node);
         }
         // A key that was in before comes back as the node it was.

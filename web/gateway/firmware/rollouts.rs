@@ -12,7 +12,7 @@ use groundwave_gateway::rollout::{
     CancelRollout, FIRMWARE, FirmwareImage, NodeProgress, RetryRollout, Rollout, RolloutNode,
     RolloutStage, RolloutState,
 };
-use groundwave_http::json_body::StrictJson;
+use groundwave_http::json_body::{OptionalJson, StrictJson};
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::tag::Tag;
@@ -398,7 +398,7 @@ pub async fn rollout_fetch(
 }
 
 /// End of a roll-out.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RolloutEnd {
     /// Take its nodes back to the image before; by default they stay as they are.
@@ -417,7 +417,7 @@ pub async fn rollout_cancel(
     _: Admin,
     State(world): State<World>,
     Path(id): Path<Uuid>,
-    StrictJson(end): StrictJson<RolloutEnd>,
+    OptionalJson(end): OptionalJson<RolloutEnd>,
 ) -> Result<(Tag, Json<RolloutView>), Problem> {
     let command = CancelRollout { rollout: Id::new(id), roll_back: end.roll_back };
     world.submit(command).await?;

@@ -82,6 +82,7 @@ pub async fn heartbeat(
         node,
         boot_id: command.heartbeat.boot_id.clone(),
         seq: command.heartbeat.seq,
+        uptime_s: command.heartbeat.uptime_s,
         hostname: command.heartbeat.hostname.clone(),
         source_ip: client.0,
     };

@@ -8,7 +8,7 @@ use groundwave_files::wall::wall_ns;
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::automation::{
     AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
-    MistakeCode, StepKind, plan, template_mistakes,
+    MistakeCode, SECRET_SHOWN, StepKind, plan, template_mistakes, url_parts,
 };
 use groundwave_gateway::config::ConfigObjects;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
@@ -21,7 +21,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_
 use serde_json::{Value, json};
 
 use super::external::call::{EndpointAnswer, call_endpoint};
-use super::flow_secrets::{opened_header, opened_url};
+use super::flow_secrets::{body_texts, opened_body, opened_header, opened_url};
 use super::node_commands;
 use super::vault::Vault;
 use super::webhook_signature;
@@ -33,6 +33,9 @@ const LOCAL_MAX: Duration = Duration::from_secs(10);
 /// Maximum length of an answer in the context, bytes.
 const ANSWER_BYTES_MAX: usize = 8 << 10;
 
+/// Minimum length of a secret that is taken out of an answer, bytes: shorter ones occur by chance.
+const SECRET_BYTES_MIN: usize = 4;
+
 /// Header that all attempts of a delivery share.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -41,15 +44,19 @@ fn failed(error: impl std::fmt::Display, retry: bool) -> AttemptOutcome {
 }
 
 /// A body as JSON, else as text; its length where it is too long.
-fn answer(body: &[u8]) -> Value {
+fn answer(body: &[u8], secrets: &[String]) -> Value {
     if body.is_empty() {
         return Value::Null;
     }
     if body.len() > ANSWER_BYTES_MAX {
         return json!({ "left_out_bytes": body.len() });
     }
-    let text = || String::from_utf8_lossy(body).into_owned().into();
-    serde_json::from_slice(body).unwrap_or_else(|_| text())
+    let mut text = String::from_utf8_lossy(body).into_owned();
+    // Receivers such as echo services send a secret back.
+    for secret in secrets.iter().filter(|secret| secret.len() >= SECRET_BYTES_MIN) {
+        text = text.replace(secret.as_str(), SECRET_SHOWN);
+    }
+    serde_json::from_str(&text).unwrap_or_else(|_| text.into())
 }
 
 fn noticed(outcome: Result<(), NoticeError>) -> AttemptOutcome {
@@ -238,10 +245,10 @@ async fn local(
     };
     match answered {
         Ok(answered) if answered.status.is_success() => AttemptOutcome::Delivered {
-            output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body) }),
+            output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body, &[]) }),
         },
         Ok(answered) => {
-            let detail = answer(&answered.body);
+            let detail = answer(&answered.body, &[]);
             let error = format!("status {}: {detail}", answered.status.as_u16());
             // The service names what is wrong with the request: repeating it does not help.
             failed(error, answered.status.is_server_error())
@@ -273,13 +280,21 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
         Err(err) => return failed(err, false),
     };
     request.limit = Duration::from_secs(u64::from(*timeout_s));
+    // Receivers put secrets into paths.
+    let path = url_parts(&url).1.to_owned();
+    let Ok(body) = opened_body(body, vault) else { return failed(foreign, false) };
+    let mut secrets = body_texts(&body);
+    secrets.push(path);
     let mut fields = Vec::new();
     for (name, value) in headers {
-        let Ok(value) = opened_header(value, vault) else { return failed(foreign, false) };
+        let Ok(opened) = opened_header(value, vault) else { return failed(foreign, false) };
+        secrets.extend((opened != *value).then(|| opened.clone()));
+        let value = opened;
         fields.push((HeaderName::try_from(name.as_str()), value));
     }
     if let Some(sealed) = authorization {
         let Ok(value) = opened_header(sealed, vault) else { return failed(foreign, false) };
+        secrets.push(value.clone());
         fields.push((Ok(AUTHORIZATION), value));
     }
     fields.push((Ok(IDEMPOTENCY_KEY), deliver.delivery.to_string()));
@@ -304,7 +319,7 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
     }
     match outbound.send(&request).await {
         Ok(answered) if answered.status.is_success() => AttemptOutcome::Delivered {
-            output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body) }),
+            output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body, &secrets) }),
         },
         Ok(answered) => {
             let after = answered.headers.get(RETRY_AFTER);

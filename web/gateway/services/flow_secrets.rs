@@ -1,11 +1,12 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
 //!
-//! Those of a webhook are its header `Authorization`, the key of its signature, the path of its URL, and its other headers.
+//! Those of a webhook are its header `Authorization`, the key of its signature, the path of its URL, its other
+//! headers, and texts in fields of its body whose names are those of secrets (`token`, `api_key`).
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
-    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_header,
-    shown_url, url_parts,
+    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_field,
+    is_secret_header, shown_url, url_parts, visit_texts,
 };
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
@@ -20,6 +21,7 @@ const AUTHORIZATION: &str = "authorization";
 const SIGNING_KEY: &str = "signing_key";
 const URL: &str = "url";
 const HEADERS: &str = "headers";
+const BODY: &str = "body";
 /// Kind of a step with secrets.
 const WEBHOOK: &str = "webhook_out";
 /// Maximum length of a secret, bytes.
@@ -67,6 +69,8 @@ enum Secret {
     Header(String),
     Authorization,
     SigningKey,
+    /// Pointer to a text in the body.
+    Body(String),
 }
 
 impl Secret {
@@ -76,6 +80,7 @@ impl Secret {
         [Self::Url, Self::Authorization, Self::SigningKey]
             .into_iter()
             .chain(names.map(|name| Self::Header(name.clone())))
+            .chain(body_secrets(params))
             .filter(|secret| secret.text(params).is_some())
             .collect()
     }
@@ -86,16 +91,17 @@ impl Secret {
             Self::Authorization => params.get(AUTHORIZATION),
             Self::SigningKey => params.get(SIGNING_KEY),
             Self::Header(name) => params.get(HEADERS)?.get(name),
+            Self::Body(pointer) => params.get(BODY)?.pointer(pointer),
         }
     }
 
-    /// Text of the secret; `None` where there is none. Headers that name values of the context are
-    /// none: they are filled in the world.
+    /// Text of the secret; `None` where there is none. Headers and fields that name values of the context
+    /// are none: they are filled in the world.
     fn text<'p>(&self, params: &'p Params) -> Option<&'p str> {
         let text = self.value(params)?.as_str()?;
         match self {
             Self::Url => Some(url_parts(text).1).filter(|path| !["", "/"].contains(path)),
-            Self::Header(_) => Some(text).filter(|text| !text.contains("{{")),
+            Self::Header(_) | Self::Body(_) => Some(text).filter(|text| !text.contains("{{")),
             Self::Authorization | Self::SigningKey => Some(text),
         }
     }
@@ -106,6 +112,7 @@ impl Secret {
             Self::Authorization => params.get_mut(AUTHORIZATION),
             Self::SigningKey => params.get_mut(SIGNING_KEY),
             Self::Header(name) => params.get_mut(HEADERS).and_then(|all| all.get_mut(name)),
+            Self::Body(pointer) => params.get_mut(BODY).and_then(|body| body.pointer_mut(pointer)),
         };
         let Some(Value::String(value)) = slot else { return };
         *value = match self {
@@ -116,7 +123,7 @@ impl Secret {
 
     /// Refuses a text that no request could carry, or no receiver verify.
     fn check(&self, text: &str) -> Result<(), String> {
-        if text.chars().any(char::is_control) {
+        if !matches!(self, Self::Body(_)) && text.chars().any(char::is_control) {
             return Err("found control characters, allowed text without them".to_owned());
         }
         match self {
@@ -147,12 +154,24 @@ impl Secret {
             Self::Authorization => format!("/{AUTHORIZATION}"),
             Self::SigningKey => format!("/{SIGNING_KEY}"),
             Self::Header(name) => format!("/{HEADERS}/{name}"),
+            Self::Body(pointer) => format!("/{BODY}{pointer}"),
         }
     }
 
     fn sealed(&self, text: &str, vault: &Vault) -> Result<String, String> {
         Ok(format!("{}{}", self.prefix(), vault.seal(text.as_bytes())?))
     }
+}
+
+/// Secrets in the body of a webhook.
+fn body_secrets(params: &Params) -> Vec<Secret> {
+    let mut secrets = Vec::new();
+    if let Some(mut body) = params.get(BODY).cloned() {
+        visit_texts(&mut body, is_secret_field, &mut |pointer, _| {
+            secrets.push(Secret::Body(pointer.to_owned()));
+        });
+    }
+    secrets
 }
 
 /// Secret of a step before a change. It goes to the receiver it was given for only.
@@ -269,6 +288,27 @@ pub fn opened_header(value: &str, vault: &Vault) -> Result<String, String> {
         .map_or_else(|| Ok(value.to_owned()), |sealed| opened(sealed, vault))
 }
 
+/// The body of a webhook with its secrets opened.
+///
+/// # Errors
+/// When one was sealed under another key.
+pub fn opened_body(body: &Value, vault: &Vault) -> Result<Value, String> {
+    let mut opened = body.clone();
+    let mut outcome = Ok(());
+    visit_texts(&mut opened, is_secret_field, &mut |_, text| match opened_header(text, vault) {
+        Ok(value) => *text = value,
+        Err(err) => outcome = Err(err),
+    });
+    outcome.map(|()| opened)
+}
+
+/// The texts of secrets in the body of a webhook, which are opened.
+pub fn body_texts(opened: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    visit_texts(&mut opened.clone(), is_secret_field, &mut |_, text| texts.push(text.clone()));
+    texts
+}
+
 fn opened(sealed: &str, vault: &Vault) -> Result<String, String> {
     String::from_utf8(vault.unseal(sealed)?).map_err(|err| err.to_string())
 }
@@ -318,7 +358,10 @@ mod tests {
         let headers = json!({
             "X-Api-Key": secret, "X-Node": "{{/trigger/node_id}}", "Content-Type": "text/plain",
         });
-        json!({ "url": url, "authorization": secret, "signing_key": secret, "headers": headers })
+        let body = json!({ "text": "x", "api_key": secret, "user": [{ "Token": secret }] });
+        json!({
+            "url": url, "authorization": secret, "signing_key": secret, "headers": headers, "body": body,
+        })
     }
 
     #[test]
@@ -335,6 +378,9 @@ mod tests {
                 assert_eq!(opened_header(value.as_str().unwrap(), &vault).unwrap(), "hush");
             }
             assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
+            let body = opened_body(&params["body"], &vault).unwrap();
+            assert_eq!(body["user"][0]["Token"], "hush");
+            assert_eq!(body_texts(&body), ["hush"; 2]);
         }
         let view = without_secrets(&sealed);
         let expected = given("https://hook.test/(set)", SECRET_SHOWN);

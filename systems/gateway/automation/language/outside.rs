@@ -28,6 +28,66 @@ pub fn is_secret_header(name: &str) -> bool {
     !PLAIN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
+/// Words in names of fields whose values are secrets.
+const SECRET_WORDS: [&str; 9] = [
+    "apikey",
+    "authorization",
+    "credential",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "token",
+];
+
+/// True for a field in the body of a webhook whose value may be a secret, by its name.
+///
+/// ```
+/// use groundwave_gateway::automation::is_secret_field;
+/// assert!(is_secret_field("api_key") && is_secret_field("accessToken"));
+/// assert!(!is_secret_field("key") && !is_secret_field("text"));
+/// ```
+#[must_use]
+pub fn is_secret_field(name: &str) -> bool {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Calls `visit` with the pointer and the text of each text in a JSON document that stands in a field of a
+/// name which `is_of` accepts, or below one.
+pub fn visit_texts(
+    value: &mut Value,
+    is_of: fn(&str) -> bool,
+    visit: &mut impl FnMut(&str, &mut String),
+) {
+    fn walk(
+        value: &mut Value,
+        (pointer, fits): (&str, bool),
+        is_of: fn(&str) -> bool,
+        visit: &mut impl FnMut(&str, &mut String),
+    ) {
+        match value {
+            Value::String(text) if fits => visit(pointer, text),
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    walk(item, (&format!("{pointer}/{index}"), fits), is_of, visit);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let key = name.replace('~', "~0").replace('/', "~1");
+                    let fits = fits || is_of(name);
+                    walk(field, (&format!("{pointer}/{key}"), fits), is_of, visit);
+                }
+            }
+            _ => {}
+        }
+    }
+    walk(value, ("", false), is_of, visit);
+}
+
 /// The origin of a URL, and its path with query and fragment.
 ///
 /// ```

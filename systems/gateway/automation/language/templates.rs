@@ -6,18 +6,69 @@ use serde_json::Value;
 
 use super::definition::{AutomationFlow, FlowStep, StepRole};
 use super::mistake::{FlowMistake, MistakeCode};
+use super::triggers::NodeEventKind;
 
 /// Values of the context by its parts.
 const FLOW: [&str; 3] = ["flow_id", "name", "version"];
 const EXECUTION: [&str; 2] = ["execution_id", "started_at"];
-const NODE: [&str; 4] = ["node_id", "name", "hostname", "state"];
+const NODE: [&str; 6] = ["node_id", "name", "hostname", "state", "tags", "overlay_ip"];
 
-/// Values of triggers that have the same ones each time; `None` for others.
-fn values_of(trigger: &str) -> Option<&'static [&'static str]> {
-    Some(match trigger {
-        "sensor_value" => &["node_id", "node_name", "metric", "value", "unit"],
-        "link_event" => &["event", "before", "node_id", "node_name", "peer_id", "peer_name"],
-        "schedule" => &["scheduled_at"],
+/// Values of events of nodes, whatever the event.
+const NODE_EVENT: [&str; 4] = ["event", "at", "node_id", "node_name"];
+
+/// Values of an outage.
+const OUTAGE: [&str; 6] =
+    ["outage_id", "state", "summary", "behind", "behind_count", "silent_since"];
+
+/// Values of an outage that is over.
+const RECOVERED: [&str; 9] = [
+    "outage_id",
+    "state",
+    "summary",
+    "behind",
+    "behind_count",
+    "silent_since",
+    "duration_s",
+    "duration",
+    "still_silent",
+];
+
+/// Values of an event of a node beside [`NODE_EVENT`]; `None` where they differ from time to time.
+fn values_of_event(event: NodeEventKind) -> Option<&'static [&'static str]> {
+    Some(match event {
+        NodeEventKind::Online | NodeEventKind::Stale | NodeEventKind::Offline => {
+            &["from", "to", "reason"]
+        }
+        NodeEventKind::Approved | NodeEventKind::Revoked | NodeEventKind::Gone => &["state"],
+        NodeEventKind::Rejected => &["state", "registration_id", "hostname", "mac", "reason"],
+        NodeEventKind::Alert => return None,
+        NodeEventKind::Outage => &OUTAGE,
+        NodeEventKind::Recovered => &RECOVERED,
+        NodeEventKind::Resolved => &[
+            "alert_id",
+            "flow_id",
+            "key",
+            "severity",
+            "message",
+            "opened_at",
+            "duration_s",
+            "duration",
+        ],
+    })
+}
+
+/// Values of the triggers of a step; `None` where they are not the same each time.
+fn values_of(step: &FlowStep) -> Option<Vec<&'static str>> {
+    Some(match step.kind.as_str() {
+        "sensor_value" => vec!["node_id", "node_name", "metric", "value", "unit"],
+        "link_event" => vec!["event", "before", "node_id", "node_name", "peer_id", "peer_name"],
+        "schedule" => vec!["scheduled_at"],
+        "node_event" => {
+            let events = step.params.get("events").cloned().unwrap_or_default();
+            let events: Vec<NodeEventKind> = serde_json::from_value(events).ok()?;
+            let values = events.into_iter().map(values_of_event).collect::<Option<Vec<_>>>()?;
+            NODE_EVENT.into_iter().chain(values.into_iter().flatten().copied()).collect()
+        }
         _ => return None,
     })
 }
@@ -33,7 +84,7 @@ impl<'f> Names<'f> {
     fn of(flow: &'f AutomationFlow) -> Self {
         let mut trigger = Some(BTreeSet::from(["step_id", "kind"]));
         for step in flow.steps.iter().filter(|step| step.role == StepRole::Trigger) {
-            trigger = trigger.zip(values_of(&step.kind)).map(|(mut all, own)| {
+            trigger = trigger.zip(values_of(step)).map(|(mut all, own)| {
                 all.extend(own);
                 all
             });
@@ -201,5 +252,27 @@ mod tests {
         let mut pointers = mistakes("manual", "webhook_out", &url);
         pointers.sort();
         assert_eq!(pointers, ["/steps/1/params/body/a/0", "/steps/1/params/url"]);
+    }
+
+    #[test]
+    fn values_of_events_are_those_of_the_selected_ones() {
+        let mistakes_of = |events: &Value, text: &str| {
+            let flow = serde_json::from_value(json!({
+                "name": "f",
+                "steps": [
+                    {"step_id": "t", "type": "trigger", "kind": "node_event", "params": {"events": events}},
+                    {"step_id": "a", "type": "action", "kind": "alert", "params": {"message": text}},
+                ],
+            }));
+            template_mistakes(&flow.unwrap()).len()
+        };
+        let outages = json!(["outage", "recovered"]);
+        let text =
+            "{{/trigger/node_name}} {{/trigger/behind}} {{/trigger/duration}} {{/trigger/at}}";
+        assert_eq!(mistakes_of(&outages, text), 0);
+        assert_eq!(mistakes_of(&outages, "{{/trigger/behinds}} {{/trigger/from}}"), 2);
+        assert_eq!(mistakes_of(&json!(["offline"]), "{{/trigger/from}} {{/trigger/behind}}"), 1);
+        // Alerts have values of their own each.
+        assert_eq!(mistakes_of(&json!(["offline", "alert"]), "{{/trigger/any}}"), 0);
     }
 }
