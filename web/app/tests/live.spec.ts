@@ -222,6 +222,10 @@ test.describe('a silent node', () => {
       await expect(page.locator('#state')).toHaveAttribute('data-state', 'offline');
       await expect(row(page, south)).toHaveAttribute('data-state', 'online');
       await expect(page.getByRole('list', { name: 'Nodes by state' })).toContainText('1 offline');
+      await expect(page.locator('#outages li')).toHaveText(/North is silent|1 node is silent/);
+      if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/outage.png` });
+      await page.locator('#outages button').click();
+      await expect(page.locator('#state')).toHaveAttribute('data-state', 'offline');
       await page.getByRole('tab', { name: 'Events' }).click();
       await expect(page.locator('#events li').filter({ hasText: 'North is offline' }).first()).toBeVisible();
       const returns = page.locator('#events li').filter({ hasText: 'North is online (was stale)' });
@@ -229,6 +233,10 @@ test.describe('a silent node', () => {
       await admin.beat(north);
       await admin.beat(north);
       await expect(returns).toHaveCount(before + 1);
+      await expect(page.locator('#events li[data-kind=outage]').first()).toContainText('back after');
+      await page.getByRole('tab', { name: 'Nodes' }).click();
+      await expect(page.locator('#outages')).toHaveCount(0);
+      if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/live.png` });
     } finally {
       ended = true;
       await beats;

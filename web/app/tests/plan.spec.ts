@@ -215,7 +215,7 @@ test('a file is dropped on the page, and a plan is exported', async ({ page, req
     transfer.items.add(new File([content], 'islands.geojson'));
     window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
   }, text);
-  await expect(page.locator('#import-report')).toContainText('1 nodes');
+  await expect(page.locator('#import-report')).toContainText('1 node.');
   await expect(page.locator('#import-report tbody tr')).not.toHaveCount(0);
   const [{ id, name }] = await (await request.get('/api/v1/deployments')).json();
   await expect(page.locator('#import-report')).toContainText(name);

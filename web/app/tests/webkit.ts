@@ -122,6 +122,8 @@ export class WebKit {
   async fill(path: string, text: string): Promise<void> {
     let element = '';
     await expect(async () => void (element = await this.#element(path))).toPass();
+    // The driver does not scroll within panels.
+    await this.#ask('POST', '/execute/sync', { script: "arguments[0].scrollIntoView({ block: 'center' })", args: [{ [ELEMENT]: element }] });
     await this.#ask('POST', `/element/${element}/clear`, {});
     await this.#ask('POST', `/element/${element}/value`, { text });
   }

@@ -16,6 +16,7 @@ export type Graph = Schemas['NetworkGraph'];
 export type GraphLink = Schemas['GraphLink'];
 export type Measured = Schemas['Measured'];
 export type MeshHealth = Schemas['MeshHealth'];
+export type Outage = Schemas['OutageView'];
 export type Registration = Schemas['RegistrationView'];
 export type Readings = Schemas['LatestReadings'];
 export type Series = Readable<Schemas['Series']>;

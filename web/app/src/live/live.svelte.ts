@@ -1,6 +1,6 @@
 // The live mesh as the gateway tells it: its stream of events, and measurements asked for now and then.
 import { Refusal, wanted, type Link } from '../api/client';
-import { gateway, type Graph, type GraphLink, type LiveNode, type MeshHealth, type NodeState, type Registration } from '../api/gateway';
+import { gateway, type Graph, type GraphLink, type LiveNode, type MeshHealth, type NodeState, type Outage, type Registration } from '../api/gateway';
 import { offer } from '../api/offer';
 import type { LatLon } from '../geo';
 import { app } from '../store/app.svelte';
@@ -43,6 +43,8 @@ export class Live {
   planned = $state.raw<Link[]>([]);
   health = $state.raw<MeshHealth | null>(null);
   pending = $state.raw<Registration[]>([]);
+  /** Outages that are open, the oldest first. */
+  outages = $state.raw<Outage[]>([]);
   events = $state.raw<StreamEvent[]>([]);
   /** When `nodes` was answered, ms. */
   asked_ms = $state(0);
@@ -126,7 +128,7 @@ export class Live {
     clearTimeout(this.#timer);
     if (document.hidden || !this.session.me) return;
     try {
-      await Promise.all([this.#askNodes(), this.#askGraph(), this.session.may('operator') ? this.askPending() : undefined]);
+      await Promise.all([this.#askNodes(), this.#askGraph(), this.#askOutages(), this.session.may('operator') ? this.askPending() : undefined]);
       this.health = await wanted(gateway.GET('/v1/mesh/health'));
       if (offer().planning !== null) void this.#askPlanned();
       if (this.gone) app.ui.tell('The gateway is back.');
@@ -144,6 +146,10 @@ export class Live {
     const nodes = await all((cursor) => wanted(gateway.GET('/v1/nodes', { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } })));
     this.asked_ms = this.now_ms = Date.now();
     this.nodes = nodes;
+  }
+
+  async #askOutages(): Promise<void> {
+    this.outages = await all((cursor) => wanted(gateway.GET('/v1/mesh/outages', { params: { query: { state: 'open', limit: PAGE, ...(cursor ? { cursor } : {}) } } })));
   }
 
   async #askGraph(): Promise<void> {
