@@ -11,6 +11,12 @@ const SEA_M: f32 = 0.5;
 /// Offset of heights in the colours, m.
 const OFFSET_M: f32 = 32_768.0;
 
+/// Step of the grey of relief: finer ones are not seen under a map, and are half of the file.
+const GREY_STEP: u8 = 4;
+
+/// Entries of the palette of relief: the first one is transparent.
+const PALETTE_SIZE: u8 = 255 / GREY_STEP + 2;
+
 /// Heights in the encoding "Terrarium" (Tilezen joerd, `docs/formats.md`): the height above mean sea level,
 /// m, plus 32768 is red x 256 + green + blue / 256; here in whole metres. Unknown ground is transparent
 /// black; with `opaque` it goes on at the nearest known height of its row, else of the row before.
@@ -38,7 +44,7 @@ pub fn terrarium(ground: &TileGround, opaque: bool) -> Result<Vec<u8>, PictureEr
             pixels.extend([red, green, 0, 255]);
         }
     }
-    encode(png::ColorType::Rgba, &pixels)
+    encode_png([TILE_SIDE as u32; 2], &pixels, |encoder| encoder.set_color(png::ColorType::Rgba))
 }
 
 /// Gives unknown heights the nearest known one of the row, or those of the row before without any.
@@ -69,7 +75,7 @@ fn extend(heights: &mut [f32; TILE_SIDE], before: &[f32; TILE_SIDE]) {
 /// When the picture cannot be encoded.
 pub fn relief(ground: &TileGround) -> Result<Vec<u8>, PictureError> {
     let sun = Light::default().sun();
-    let mut pixels = Vec::with_capacity(2 * TILE_SIDE * TILE_SIDE);
+    let mut pixels = Vec::with_capacity(TILE_SIDE * TILE_SIDE);
     for row in 0..TILE_SIDE {
         let cell_m = [ground.pixel_m[row + 1]; 2];
         for column in 0..TILE_SIDE {
@@ -79,18 +85,24 @@ pub fn relief(ground: &TileGround) -> Result<Vec<u8>, PictureError> {
             });
             let is_sea = heights.iter().flatten().all(|m| m.abs() <= SEA_M || m.is_nan());
             let lit = sun.brightness(heights, cell_m);
-            match is_sea || lit.is_nan() {
-                true => pixels.extend([0; 2]),
-                false => pixels.extend([(lit.min(1.0) * 255.0).round() as u8, 255]),
-            }
+            pixels.push(if is_sea || lit.is_nan() { 0 } else { grey_entry(lit) });
         }
     }
-    encode(png::ColorType::GrayscaleAlpha, &pixels)
+    let greys = (1..PALETTE_SIZE).map(|entry| (entry - 1) * GREY_STEP);
+    let palette = std::iter::once(0).chain(greys).flat_map(|grey| [grey; 3]);
+    encode_png([TILE_SIDE as u32; 2], &pixels, |encoder| {
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette.collect::<Vec<_>>());
+        encoder.set_trns(vec![0]);
+        encoder.set_compression(png::Compression::High);
+        encoder.set_filter(png::Filter::Adaptive);
+    })
 }
 
-fn encode(colours: png::ColorType, pixels: &[u8]) -> Result<Vec<u8>, PictureError> {
-    let side = TILE_SIDE as u32;
-    encode_png([side; 2], pixels, |encoder| encoder.set_color(colours))
+/// Entry of the palette of a brightness from 0 to 1.
+fn grey_entry(lit: f32) -> u8 {
+    let steps = (lit.clamp(0.0, 1.0) * 255.0 / f32::from(GREY_STEP)).round();
+    1 + (steps as u8).min(PALETTE_SIZE - 2)
 }
 
 #[cfg(test)]
@@ -99,7 +111,9 @@ mod tests {
 
     /// Pixels of a picture, `N` octets each.
     fn decode<const N: usize>(bytes: &[u8]) -> Vec<[u8; N]> {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!((info.width, info.height), (256, 256));
@@ -150,13 +164,18 @@ mod tests {
     #[test]
     fn relief_shows_land_and_neither_sea_nor_unknown_ground() {
         let mut ground = slope();
-        let land = decode::<2>(&relief(&ground).unwrap());
-        assert_eq!(land[3], [0; 2]);
-        let [grey, alpha] = land[200 * 256 + 100];
+        let land = decode::<4>(&relief(&ground).unwrap());
+        assert_eq!(land[3], [0; 4]);
+        let [grey, .., alpha] = land[200 * 256 + 100];
         // Rises eastwards: it faces the light and is brighter than level ground.
-        let level = (Light::default().level() * 255.0).round() as u8;
-        assert!(alpha == 255 && grey > level, "{grey}, level {level}");
+        let level = 255.0 * Light::default().level();
+        assert!(alpha == 255 && f64::from(grey) > level, "{grey}, level {level}");
+        // Level ground as bright as its light, to half a step.
+        ground.elevation_msl_m.fill(100.0);
+        let [grey, ..] = decode::<4>(&relief(&ground).unwrap())[200 * 256 + 100];
+        let error = f64::from(grey) - level;
+        assert!(error.abs() <= 0.5 * f64::from(GREY_STEP) + 0.01, "{grey}, level {level}");
         ground.elevation_msl_m.fill(0.0);
-        assert!(decode::<2>(&relief(&ground).unwrap()).iter().all(|pixel| *pixel == [0; 2]));
+        assert!(decode::<4>(&relief(&ground).unwrap()).iter().all(|pixel| *pixel == [0; 4]));
     }
 }

@@ -18,7 +18,7 @@ export const FINDINGS: Record<Finding, { name: string; rating: Rating; meaning: 
   unplanned: { name: 'up, not predicted', rating: 'marginal', meaning: 'the link is up; at least one end is not in the plan, so there is no prediction' },
   missing: { name: 'predicted, not heard', rating: 'no_link', meaning: 'the plan predicts a link that neither end hears' },
   unviable: { name: 'planned, not viable', rating: 'unknown', meaning: 'neither end hears the other, as the plan predicts' },
-  stale: { name: 'stale', rating: 'unknown', meaning: 'neither end has told of it for a while' },
+  stale: { name: 'stale', rating: 'unknown', meaning: 'neither end has reported it for a while' },
   down: { name: 'down', rating: 'no_link', meaning: 'the link was up and is not any more' },
   unmeasured: { name: 'up, level unknown', rating: 'marginal', meaning: 'the link is up; its ends report no signal level' },
 };
