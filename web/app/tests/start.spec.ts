@@ -139,8 +139,11 @@ test('with terrain the map begins small: neither fine coasts nor all towns are l
   await drawn(page);
   await expect.poll(() => page.evaluate(() => window.groundwave.map.map.querySourceFeatures('towns').length)).toBeGreaterThan(0);
   expect([...sizes.keys()].filter((url) => /countries-(10|50)m|virtual_towns/.test(url))).toEqual([]);
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  expect(bytes).toBeLessThan(1_000_000);
   // Relief depends on the place and the screen; all else is the page.
   const page_bytes = [...sizes].filter(([url]) => !/\/relief\//.test(url)).reduce((sum, [, size]) => sum + size, 0);
   expect(page_bytes).toBeGreaterThan(300_000);
   expect(page_bytes).toBeLessThan(650_000);
+  if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/start.png` });
 });
