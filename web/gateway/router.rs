@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
-use groundwave_http::extract::body_limit;
+use groundwave_http::route::body_limit;
 use groundwave_http::tag::revision_of;
 use groundwave_http::{layers, problem};
 use groundwave_page::{Offer, page};

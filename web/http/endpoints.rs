@@ -3,8 +3,6 @@
 //! The OpenAPI document takes request and response bodies from the signatures of the handlers, so
 //! an endpoint is described once, where it is written.
 
-use std::sync::Arc;
-
 use axum::Extension;
 use axum::Router;
 use axum::body::Bytes;
@@ -16,8 +14,8 @@ use serde_json::{Value, json};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter, UtoipaMethodRouterExt};
 
 use super::document::{About, ApiDocument, Schemas};
-use super::extract::body_limit;
 use super::problem::Problem;
+use super::route::{QueryParameters, body_limit};
 use super::show::Json;
 
 /// Parameter of a handler, as its operation describes it.
@@ -209,10 +207,6 @@ impl<S: Clone + Send + Sync + 'static, R> Default for Endpoints<S, R> {
         Self { router: OpenApiRouter::new(), operations: Vec::new(), schemas: Vec::new() }
     }
 }
-
-/// Names of the query parameters of an operation, as its document lists them.
-#[derive(Debug, Clone)]
-pub(super) struct QueryParameters(pub Arc<[String]>);
 
 /// Names of the query parameters in the description of an operation.
 fn query_parameters(described: &Value) -> impl Iterator<Item = String> {

@@ -1,14 +1,14 @@
 //! Extractors whose rejections are [`Problem`]s.
 
-use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{self, DefaultBodyLimit, FromRequest, FromRequestParts, Json, Request};
+use axum::extract::{self, FromRequest, FromRequestParts, Json, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::endpoints::{Describe, QueryParameters, add_body};
+use super::endpoints::{Describe, add_body};
+use super::route::{BodyLimit, QueryParameters};
 use super::{Problem, Schemas, strict};
 
 /// JSON request body.
@@ -105,16 +105,6 @@ pub async fn whole_body<S: Send + Sync>(request: Request, state: &S) -> Result<B
     let limit = request.extensions().get().copied();
     let bytes = Bytes::from_request(request, state).await;
     bytes.map_err(|refused| with_limit(refused.into(), limit))
-}
-
-/// Maximum length of the body of a request, bytes.
-#[derive(Debug, Clone, Copy)]
-pub struct BodyLimit(usize);
-
-/// Layers that bound the bodies of requests, bytes.
-#[must_use]
-pub fn body_limit(bytes: usize) -> (DefaultBodyLimit, Extension<BodyLimit>) {
-    (DefaultBodyLimit::max(bytes), Extension(BodyLimit(bytes)))
 }
 
 /// The refusal of a body that is too long, with the length that is allowed.

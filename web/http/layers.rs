@@ -16,7 +16,7 @@ use tower_http::cors::{Any, CorsLayer};
 use tower_http::trace::TraceLayer;
 use tracing::Span;
 
-use super::extract::body_limit;
+use super::route::body_limit;
 use super::{Problem, problem};
 
 /// Longest JSON body, bytes. The longest honest one, a region of ten thousand positions, is a

@@ -24,6 +24,7 @@ pub mod notify;
 pub mod origin;
 pub mod page;
 pub mod problem;
+pub mod route;
 pub mod serve;
 pub mod show;
 pub mod streams;
