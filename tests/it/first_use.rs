@@ -99,3 +99,33 @@ fn verbose_has_more_of_the_log_and_excludes_quiet() {
     assert!(error.contains("--quiet") && error.contains("--verbose"), "{error}");
     assert!(stdout(&groundwave(&["doctor", "-vv", "--json"])).contains("terrain"));
 }
+
+/// A configuration file sets defaults; command line and environment replace them.
+#[test]
+fn a_configuration_file_sets_options_and_names_its_mistakes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let link = |arguments: &[&str], text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let ends = ["link", "57.7,11.9", "57.72,11.95", "--json"];
+        let mut program = command(&[&ends[..], arguments].concat());
+        program.env("GROUNDWAVE_CONFIG", &file).output().unwrap()
+    };
+    let frequency_mhz = |output: &Output| {
+        let document: Value = serde_json::from_str(&stdout(output)).unwrap();
+        document["forward"]["frequency_mhz"].as_f64().or(document["frequency_mhz"].as_f64())
+    };
+    let text =
+        "flat-earth = true\n[link]\nradio = \"lora_868_eu\"\n[serve]\nbind = \"127.0.0.1:1\"\n";
+    assert_eq!(frequency_mhz(&link(&[], text)), Some(868.1));
+    let other = link(&["--radio", "wifi_2g4_mesh"], text);
+    assert_eq!(frequency_mhz(&other), Some(2437.0));
+    let error = refusal(&link(&[], "[link]\nradoi = \"x\"\n"));
+    assert!(error.contains("config.toml:2: invalid option: found \\\"radoi\\\""), "{error}");
+    std::fs::write(&file, text).unwrap();
+    let mut program = command(&["serve", "--print-config"]);
+    let printed = program.env("GROUNDWAVE_CONFIG", &file).env("PLAN_DB", "x.db").output().unwrap();
+    let printed = stdout(&printed);
+    assert!(printed.contains("bind = \"127.0.0.1:1\"  # ") && printed.contains("config.toml:5"));
+    assert!(printed.contains("db = \"x.db\"  # PLAN_DB"), "{printed}");
+}

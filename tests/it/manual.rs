@@ -58,7 +58,8 @@ fn serves(line: &str) -> bool {
         && !line.contains("--check")
         && !line.contains("--unit");
     let demo = line.contains("groundwave demo") && !line.contains("--check");
-    (daemon || demo || line.contains("groundwave serve")) && !line.contains("--help")
+    let ends = line.contains("--help") || line.contains("--print-config");
+    (daemon || demo || line.contains("groundwave serve")) && !ends
 }
 
 /// A line without `sudo` and without its comment.
@@ -340,7 +341,8 @@ fn the_scenario_page() {
 #[test]
 fn the_tutorials() {
     let tutorials = ["mesh", "lora", "emulate", "what-if"].map(|name| format!("tutorial-{name}"));
-    for page in tutorials.iter().map(String::as_str).chain(["first-map", "models"]) {
+    for page in tutorials.iter().map(String::as_str).chain(["first-map", "models", "configuration"])
+    {
         let text = std::fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap();
         let lines = lines_of_markdown(&text);
         if !lines.is_empty() {

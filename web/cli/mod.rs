@@ -133,7 +133,7 @@ enum Command {
 /// The command line: all subcommands with their arguments and help.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    groundwave_command::with_print_config(Cli::command())
 }
 
 /// Parses the arguments, runs the subcommand, reports failures on stderr.

@@ -1,26 +1,61 @@
-//! The frame of every program: arguments and their errors, log, output, exit codes.
+//! The frame of every program: arguments and their errors, configuration files, log, output, exit codes.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure of the machine, 2
 //! invalid input.
 
 pub mod logging;
 pub mod output;
+mod print_config;
+mod settings;
+#[cfg(test)]
+mod settings_tests;
 
 use std::process::ExitCode;
 
 use clap::builder::Resettable;
-use clap::{ColorChoice, Parser};
+use clap::{Arg, ArgAction, ColorChoice, Parser};
 use groundwave_http::Failure;
 
 use output::Output;
+use print_config::config_file;
+use settings::Settings;
 
 /// Exit code of invalid input.
 const USAGE_CODE: u8 = 2;
 
-/// The arguments of the process; the exit code where they are invalid or request help, which is shown.
+/// Option that prints the options in force.
+const PRINT_CONFIG: &str = "print_config";
+
+/// The arguments of the process; options that are given neither there nor in the environment have the values
+/// of the configuration files. The exit code where they are invalid or request help, which is shown.
 pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
-    let matches = without_empty_variables(A::command()).try_get_matches();
-    matches.and_then(|matches| A::from_arg_matches(&matches)).map_err(|error| usage(&error))
+    let command = without_empty_variables(with_print_config(A::command()));
+    let variable = |name: &str| std::env::var(name).ok();
+    let settings = Settings::load(&command, variable)
+        .map_err(|message| report(Failure::Input(message), Output { json: requests_json() }))?;
+    let command = settings.applied(command);
+    let matches = command.clone().try_get_matches().map_err(|error| usage(&error))?;
+    if prints_config(&matches) {
+        anstream::print!("{}", config_file(&command, &matches, &settings));
+        return Err(ExitCode::SUCCESS);
+    }
+    A::from_arg_matches(&matches).map_err(|error| usage(&error))
+}
+
+/// The command line with the option that prints the options in force.
+#[must_use]
+pub fn with_print_config(command: clap::Command) -> clap::Command {
+    let help = "Print the options in force with their sources, as a configuration file, and stop";
+    let option = Arg::new(PRINT_CONFIG).long("print-config").action(ArgAction::SetTrue);
+    command.arg(option.global(true).help(help))
+}
+
+fn prints_config(matches: &clap::ArgMatches) -> bool {
+    matches.try_get_one::<bool>(PRINT_CONFIG).ok().flatten() == Some(&true)
+}
+
+fn requests_json() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
 }
 
 /// Sets the colour of all output.
@@ -54,7 +89,7 @@ pub fn single<A: Parser>(
 
 /// The command line without the environment variables that are set to nothing: they count as unset.
 fn without_empty_variables(command: clap::Command) -> clap::Command {
-    let is_empty = |arg: &clap::Arg| {
+    let is_empty = |arg: &Arg| {
         let name = arg.get_env();
         name.and_then(std::env::var_os).is_some_and(|value| value.is_empty())
     };
@@ -68,7 +103,7 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
 /// Writes the messages of clap: help and versions as they are, errors as JSON where `--json` is
 /// among the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {
+    if !error.use_stderr() || !requests_json() {
         error.exit();
     }
     let text = error.render().to_string();
