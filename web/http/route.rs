@@ -1,4 +1,4 @@
-//! What extractors need of the route of a request: its query parameters, the limit of its body.
+//! Facts of the route of a request for extractors: its query parameters, the limit of its body.
 
 use std::sync::Arc;
 
