@@ -161,6 +161,12 @@ impl Header {
         let Band { scale, offset, unit_type } = band;
         let nodata =
             nodata(ifd).map_err(|actual| bad("GDAL_NODATA (42113)", actual, "a number"))?;
+        if let Some(code) = vertical::ellipsoidal(keys.get(VERTICAL), keys.get(GEODETIC_CRS)) {
+            let actual = format!("EPSG:{code}, heights above the ellipsoid");
+            let allowed = "heights above mean sea level; `gdalwarp -s_srs EPSG:4979 -t_srs EPSG:4326+5773` \
+                           converts them";
+            return Err(bad("vertical system", actual, allowed));
+        }
         let code = keys.vertical();
         let datum = vertical::datum(code).ok_or_else(|| {
             bad("vertical system", format!("EPSG:{code}, a depth"), "a system of heights")
@@ -293,8 +299,28 @@ fn text(ifd: &Ifd, code: u16) -> Option<&str> {
 
 /// Sample without a height; the text of the tag where it is not a number: a guess would make heights of voids.
 fn nodata(ifd: &Ifd) -> Result<Option<f64>, String> {
-    let Some(text) = text(ifd, GDAL_NODATA).filter(|text| !text.is_empty()) else {
+    text(ifd, GDAL_NODATA).map_or(Ok(None), nodata_of)
+}
+
+/// Sample without a height of a text. NaN is none of its own: every NaN is a void, and headers are compared.
+fn nodata_of(text: &str) -> Result<Option<f64>, String> {
+    if text.is_empty() {
         return Ok(None);
-    };
-    text.parse().map(Some).map_err(|_| format!("{text:?}"))
+    }
+    let sample: f64 = text.parse().map_err(|_| format!("{text:?}"))?;
+    Ok((!sample.is_nan()).then_some(sample))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nodata_of;
+
+    #[test]
+    fn samples_without_a_height_are_numbers_other_than_nan() {
+        assert_eq!(nodata_of("-9999"), Ok(Some(-9999.0)));
+        for none in ["nan", "NaN", "-nan", ""] {
+            assert_eq!(nodata_of(none), Ok(None), "{none}");
+        }
+        assert_eq!(nodata_of("none"), Err("\"none\"".to_owned()));
+    }
 }

@@ -112,6 +112,19 @@ pub(super) fn parts(code: u16) -> (u16, Option<u16>) {
     compound.map_or((code, None), |(_, horizontal, vertical)| (*horizontal, Some(*vertical)))
 }
 
+/// Geographic systems of three dimensions, whose heights are above the ellipsoid: WGS84, ETRS89, NAD83(2011),
+/// GDA2020, JGD2011.
+const GEOGRAPHIC_3D: [u16; 5] = [4_979, 4_937, 6_319, 7_843, 6_667];
+
+/// The system of heights above an ellipsoid: by its own key (GeoTIFF 1.0, 6.3.4.1), or by that of a
+/// geographic system of three dimensions without one.
+pub(super) fn ellipsoidal(own: Option<u16>, geographic: Option<u16>) -> Option<u16> {
+    match own.filter(|code| *code != 0) {
+        Some(code) => (5_001..=5_033).contains(&code).then_some(code),
+        None => geographic.filter(|code| GEOGRAPHIC_3D.contains(code)),
+    }
+}
+
 /// The datum of a vertical system; `None` for a system of depths.
 pub(super) fn datum(code: u16) -> Option<VerticalDatum> {
     Some(match code {
@@ -186,6 +199,15 @@ mod tests {
         assert_eq!(error, "VerticalUnitsGeoKey (4099) 9001 beside vertical system EPSG:6360");
         assert_eq!(unit_m(Some("dBm"), None, 0).unwrap_err(), "unit type \"dBm\" of the band");
         assert!(unit_m(None, Some(9_005), 0).is_err());
+    }
+
+    #[test]
+    fn heights_above_an_ellipsoid_are_those_of_their_systems() {
+        assert_eq!(ellipsoidal(None, Some(4_979)), Some(4_979));
+        assert_eq!(ellipsoidal(Some(5_030), Some(4_326)), Some(5_030));
+        // A vertical system of its own counts.
+        assert_eq!(ellipsoidal(Some(5_773), Some(4_979)), None);
+        assert_eq!(ellipsoidal(None, Some(4_326)), None);
     }
 
     #[test]

@@ -109,6 +109,10 @@ impl<'d> Collector<'d> {
         if wrapped {
             report.add("longitude beyond 180 degrees: a turn is taken off", || at("lon"));
         }
+        if (lat_deg, lon_deg) == (0.0, 0.0) {
+            // Programs and spreadsheets write it where there is no position.
+            report.add("a node at 0 N 0 E: a position that is missing?", || at("lat"));
+        }
         let name = match draft.get(Field::Name) {
             Some(name) => name.to_owned(),
             None => {

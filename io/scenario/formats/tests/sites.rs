@@ -118,3 +118,10 @@ fn header_of_one_column_states_the_order_of_its_axes() {
     }
     refused(CSV, b"name,lon_lat\na,11.9 57.7 30\n", &["line 2: lon_lat", "longitude and latitude"]);
 }
+
+#[test]
+fn a_position_at_the_origin_is_noted() {
+    let (plan, notes) = plan_of(CSV, "name,lat,lon,height_agl_m\na,57,11,5\nb,0,0,5\n");
+    assert_eq!(plan.nodes.len(), 2);
+    assert_notes(&notes, &["a node at 0 N 0 E: a position that is missing?"]);
+}
