@@ -95,3 +95,28 @@ fn a_recording_converted_with_a_geoid_and_no_tiles_replays_and_calibrates() {
     let error = refusal(&groundwave(folder, &["replay", text(&log), "--check"]));
     assert!(error.contains("geoid is missing") && error.contains("--geoid"), "{error}");
 }
+
+/// A site in a void has no ground, as one off every tile.
+#[test]
+fn a_sweep_of_a_site_in_a_void_names_the_site_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tiles = tiles(folder, "tiles", 100);
+    let file = tiles.join("N57E011.hgt");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let half = bytes.len() / 4 * 2;
+    for post in bytes[half..].as_chunks_mut::<2>().0 {
+        *post = i16::MIN.to_be_bytes();
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let scenario = folder.join("two.toml");
+    let coverage = "[coverage]\nradius_km = 1\ncell_arcsec = 6\n";
+    std::fs::write(&scenario, format!("{SCENARIO}{coverage}")).unwrap();
+    let out = folder.join("out");
+    let sweep = ["sweep", text(&scenario), "-o", text(&out), "--srtm-dir", text(&tiles)];
+    let output = groundwave(folder, &sweep);
+    assert_eq!(output.status.code(), Some(3));
+    let error = String::from_utf8(output.stderr).unwrap();
+    let parts = ["no terrain data under 2 of 2 sites (a, b)", "gdal_fillnodata"];
+    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+}

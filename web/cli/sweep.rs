@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
+use groundwave_model::terrain::GeoPoint;
 use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::coverage::Interference;
 use groundwave_scenario::{Coverage, Scenario};
 use groundwave_setup::simulation::{load, prepare_nodes};
-use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
+use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions, VOIDS_REMEDY};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
@@ -425,19 +426,22 @@ fn finish(
 
 /// Fails, with exit code 3, where sites stand on ground without data.
 fn require_sites(work: &Work, ground: &OpenTerrain) -> Result<(), Failure> {
+    // A void, or no tile: neither has a height.
     let sites = work.plan.sites.iter();
-    let blind = sites.filter(|site| {
-        let place = ([site.position.lat_deg()], [site.position.lon_deg()]);
-        let used = ground.terrain.sample(&place.0, &place.1, &mut [f64::NAN]);
-        used.missing_samples > 0
-    });
-    let names: Vec<_> = blind.map(|site| site.name.as_str()).collect();
+    let blind: Vec<_> =
+        sites.filter(|site| ground.terrain.elevation_msl_m(site.position).is_none()).collect();
+    let lies_on_tiles = |position: GeoPoint| ground.terrain.resolution_arcsec(position).is_some();
+    let remedy = match blind.iter().all(|site| lies_on_tiles(site.position)) {
+        true => VOIDS_REMEDY,
+        false => REMEDY,
+    };
+    let names: Vec<_> = blind.iter().map(|site| site.name.as_str()).collect();
     let positions: Vec<_> = work.plan.sites.iter().map(|site| site.position).collect();
     let hint = ground.swapped_hint(&positions);
     match names.as_slice() {
         [] => Ok(()),
         names => Err(Failure::no_terrain(format!(
-            "no terrain data under {} of {} sites ({}){hint}; {REMEDY}",
+            "no terrain data under {} of {} sites ({}){hint}; {remedy}",
             names.len(),
             work.plan.sites.len(),
             output::some_of(names)

@@ -93,6 +93,10 @@ pub fn posts_parser() -> impl TypedValueParser<Value = Posts> {
 pub const REMEDY: &str = "fetch tiles with `groundwave terrain fetch` or --fetch, name a folder of tiles with \
                           --srtm-dir (`make data` fetches N57E011), or say --flat-earth if the ground is flat at 0 m";
 
+/// Advice where ground lies in voids of tiles.
+pub const VOIDS_REMEDY: &str =
+    "fill the voids of the tiles (`gdal_fillnodata`) or take another data set";
+
 /// The terrain and its description in a log header.
 pub struct OpenTerrain {
     /// The terrain.
@@ -364,9 +368,7 @@ impl OpenTerrain {
         }
         let why = parts.join(", ");
         if missing_samples == 0 {
-            return Err(Failure::no_terrain(format!(
-                "no terrain data: {why}; fill them (`gdal_fillnodata`) or take another data set"
-            )));
+            return Err(Failure::no_terrain(format!("no terrain data: {why}; {VOIDS_REMEDY}")));
         }
         let ends = [0, samples.saturating_sub(1)].map(|end| profile.point(end));
         let hint = self.swapped_hint(&ends.into_iter().flatten().collect::<Vec<_>>());

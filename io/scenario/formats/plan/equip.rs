@@ -3,7 +3,7 @@
 
 use groundwave_model::radio::presets;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
-use groundwave_model::radio::{Antenna, Radio, Waveform};
+use groundwave_model::radio::{Antenna, Pattern, Radio, Waveform};
 use groundwave_propagation::polarization::Polarization;
 use groundwave_toml_document::suggest;
 use serde_json::json;
@@ -11,6 +11,7 @@ use serde_json::json;
 use super::super::error::{Fault, quoted};
 use super::draft::{Draft, Tell};
 use super::field::Field;
+use crate::file_radio::PatternChoice;
 
 impl Draft {
     /// The radio, completed from `default`.
@@ -101,6 +102,8 @@ impl Draft {
         if let Some(id) = self.get(Field::Antenna) {
             (settings.preset, is_set) = (Some(id.trim().to_owned()), true);
         }
+        let pattern = self.pattern(settings.pattern.take())?;
+        is_set |= pattern.is_some();
         let base = match &settings.preset {
             None => default,
             Some(id) => match presets::antenna(id) {
@@ -116,8 +119,31 @@ impl Draft {
         } else if is_set && settings.preset.is_none() && settings.over(None).is_err() {
             tell("parts of an antenna: completed from the default station");
         }
+        let whole = settings.over(None);
         let antenna = settings.over(Some(base)).unwrap_or_else(|_| base.clone());
+        let antenna = match (pattern, whole) {
+            (None, _) => antenna,
+            // A document with all parts is one of ours: as it was, to the bit.
+            (pattern, Ok(whole)) => Antenna { pattern, ..whole },
+            (Some(pattern), Err(_)) => antenna.with_pattern(pattern),
+        };
         Ok((antenna, is_set))
+    }
+
+    /// The pattern of a table of an antenna, else that of its column.
+    fn pattern(&self, table: Option<PatternChoice>) -> Result<Option<Pattern>, Fault> {
+        const ALLOWED: &str = "horizontal_loss_db and vertical_loss_db, dB of a turn each";
+        let cuts = match (table, self.get(Field::Pattern)) {
+            (Some(PatternChoice::Inline(cuts)), _) => *cuts,
+            (Some(PatternChoice::File(name)), _) => {
+                return Err(Fault::new("antenna.pattern", quoted(&name), ALLOWED));
+            }
+            (None, Some(text)) => serde_json::from_str(text)
+                .map_err(|error| Fault::new("antenna_pattern", error.to_string(), ALLOWED))?,
+            (None, None) => return Ok(None),
+        };
+        let pattern = Pattern::new(cuts);
+        pattern.map(Some).map_err(|bad| groundwave_engine::Refusal::from(bad).into())
     }
 
     /// The waveform, if any part of it is given: its parts over those of `base` of the same kind.

@@ -29,6 +29,7 @@ pub(crate) enum Field {
     FrontToBack,
     ElectricalTilt,
     Polarization,
+    Pattern,
     PointingAzimuth,
     PointingElevation,
     Surroundings,
@@ -38,7 +39,7 @@ pub(crate) enum Field {
 }
 
 /// Every column with its name, in the order in which tables have them.
-pub(crate) const FIELDS: [(Field, &str); 31] = [
+pub(crate) const FIELDS: [(Field, &str); 32] = [
     (Field::Id, "id"),
     (Field::Name, "name"),
     (Field::Role, "role"),
@@ -69,6 +70,7 @@ pub(crate) const FIELDS: [(Field, &str); 31] = [
     (Field::ElectricalTilt, "electrical_tilt_deg"),
     (Field::Surroundings, "surroundings"),
     (Field::Indoor, "indoor"),
+    (Field::Pattern, "antenna_pattern"),
     (Field::Deployment, "deployment"),
 ];
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_model::radio::{Antenna, Radio};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::field::{Field, Meaning};
 use super::{PlanNode, role_name};
@@ -56,6 +56,9 @@ pub(crate) fn row(node: &PlanNode) -> BTreeMap<Field, String> {
     // Plain structs of numbers always convert; their keys are names of columns.
     leaves(&serde_json::to_value(&station.radio).unwrap_or_default(), &mut row);
     leaves(&serde_json::to_value(&station.antenna).unwrap_or_default(), &mut row);
+    // Two cuts are no columns: their JSON, as the deployment has it.
+    let cuts = station.antenna.pattern.as_ref().map(|pattern| json!(pattern.cuts()));
+    row.extend(cuts.map(|cuts| (Field::Pattern, cuts.to_string())));
     if let Some(pointing) = &station.pointing {
         row.insert(Field::PointingAzimuth, number(pointing.azimuth_deg));
         row.insert(Field::PointingElevation, number(pointing.elevation_deg));

@@ -1,9 +1,10 @@
 //! Arbitrary plans, all of which the world accepts.
 
+use groundwave_model::radio::pattern::Cuts;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
 use groundwave_model::radio::{
-    Antenna, Clutter, Environment, Indoor, Model, Multipath, NoiseCategory, Pointing, Radio, Role,
-    Station, Surroundings, Vegetation, Waveform,
+    Antenna, Clutter, Environment, Indoor, Model, Multipath, NoiseCategory, Pattern, Pointing,
+    Radio, Role, Station, Surroundings, Vegetation, Waveform,
 };
 use groundwave_model::terrain::GeoPoint;
 use groundwave_propagation::polarization::Polarization;
@@ -125,23 +126,38 @@ fn radio() -> impl Strategy<Value = Radio> {
 
 fn antenna() -> impl Strategy<Value = Antenna> {
     let preset = prop::sample::select(ANTENNAS.to_vec()).prop_map(|preset| preset.antenna);
-    let own = (
-        number(-30.0, 60.0),
-        number(0.1, 360.0),
-        number(0.1, 360.0),
-        number(0.0, 80.0),
-        any::<bool>(),
-    )
-        .prop_map(|(gain_dbi, azimuth, elevation, front_to_back_db, flat)| Antenna {
-            gain_dbi,
-            azimuth_beamwidth_deg: azimuth,
-            elevation_beamwidth_deg: elevation,
-            front_to_back_db,
-            polarization: if flat { Polarization::Horizontal } else { Polarization::Vertical },
-            electrical_tilt_deg: 0.0,
-            pattern: None,
-        });
-    prop_oneof![1 => preset, 2 => own]
+    let own = || {
+        (
+            number(-30.0, 60.0),
+            number(0.1, 360.0),
+            number(0.1, 360.0),
+            number(0.0, 80.0),
+            any::<bool>(),
+            number(-90.0, 90.0),
+        )
+            .prop_map(
+                |(gain_dbi, azimuth, elevation, front_to_back_db, flat, tilt_deg)| Antenna {
+                    gain_dbi,
+                    azimuth_beamwidth_deg: azimuth,
+                    elevation_beamwidth_deg: elevation,
+                    front_to_back_db,
+                    polarization: if flat {
+                        Polarization::Horizontal
+                    } else {
+                        Polarization::Vertical
+                    },
+                    // Zero of either sign is left out.
+                    electrical_tilt_deg: tilt_deg + 0.0,
+                    pattern: None,
+                },
+            )
+    };
+    let turn = || prop::collection::vec(number(0.0, 100.0), 4..40);
+    let measured = (own(), turn(), turn()).prop_map(|(own, horizontal, vertical)| {
+        let cuts = Cuts { horizontal_loss_db: horizontal, vertical_loss_db: vertical };
+        own.with_pattern(Pattern::new(cuts).unwrap())
+    });
+    prop_oneof![1 => preset, 2 => own(), 1 => measured]
 }
 
 fn station() -> impl Strategy<Value = Station> {
