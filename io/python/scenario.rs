@@ -76,13 +76,14 @@ fn ground(scenario: &Scenario, terrain: Option<&Terrain>) -> PyResult<Arc<dyn Gr
 
 /// An engine with the commands of a scenario queued.
 fn prepare(scenario: &Scenario, ground: Arc<dyn Ground>) -> Result<Engine<Snapshot>, String> {
-    let mut builder = world(ground);
+    let mut builder = world(Arc::clone(&ground));
     builder.execution(Execution::Parallel);
     let engine = builder.build(scenario.seed, scenario.step_ns);
     let mut engine: Engine<Snapshot> = engine.map_err(|error| error.to_string())?;
     let clock = engine.clock();
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
-        let command = engine.registry().from_json(&record.name, record.timed_body());
+        let body = scenario.body(record, |at| ground.elevation_msl_m(at));
+        let command = engine.registry().from_json(&record.name, body);
         let command = command.map_err(|error| format!("line {line}: {}: {error}", record.name))?;
         engine.script(clock.tick_at(record.at_ns), command);
     }

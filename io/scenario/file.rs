@@ -281,8 +281,8 @@ pub struct PointingFile {
     /// computed.
     #[garde(range(min = -90.0, max = 90.0))]
     pub elevation_deg: Option<f64>,
-    /// The node to look at. The elevation allows for both heights above ground, for
-    /// `ground_msl_m` where both nodes state it, and for the curved Earth.
+    /// The node to look at. The elevation allows for both heights above ground, for the ground
+    /// (`ground_msl_m` where both nodes state it, else that of the terrain) and for the curved Earth.
     pub at: Option<String>,
 }
 

@@ -11,6 +11,7 @@
 //! 2. sections, keys and types (`decode`, into the structs of [`mod@file`]),
 //! 3. ranges, names, references, times (`lower` and its parts).
 
+pub mod aim;
 pub mod antenna;
 mod calibration;
 pub mod calibration_profile;
@@ -65,10 +66,11 @@ use std::path::{Path, PathBuf};
 
 use groundwave_engine::Clock;
 use groundwave_model::radio::Model;
-use groundwave_model::terrain::Posts;
+use groundwave_model::terrain::{GeoPoint, Posts};
 use groundwave_simulation::testbed::Settings;
 use toml::de::DeTable;
 
+use aim::Aim;
 pub use coverage::{Coverage, MapLayer};
 pub use deployment::Deployment;
 pub use file::OutputTable;
@@ -135,6 +137,8 @@ pub struct Scenario {
     pub testbed: Settings,
     /// The commands by time; those of one time in the order in which they apply, setup first.
     pub records: Vec<Scheduled>,
+    /// Antennas whose elevation depends on the ground: level in `records`.
+    pub aims: Vec<Aim>,
     /// Line of the file, from 1, that each record stems from: as long as `records`.
     pub lines: Vec<u32>,
     /// Names of all nodes: those written, those generated, those added by commands.
@@ -145,6 +149,28 @@ pub struct Scenario {
 const MOVING_NODES_MIN: usize = 20;
 
 impl Scenario {
+    /// The body of a record as it is applied: with the time of its event where the command takes one, and
+    /// with the elevation of an antenna that looks at another node, over the ground of `elevation_msl_m`
+    /// where the file does not state it.
+    #[must_use]
+    pub fn body(
+        &self,
+        record: &Scheduled,
+        elevation_msl_m: impl Fn(GeoPoint) -> Option<f64>,
+    ) -> serde_json::Value {
+        let mut body = record.timed_body();
+        if record.name != "node.add" {
+            return body;
+        }
+        let name = body["node"].as_str().unwrap_or_default();
+        let aim = self.aims.iter().find(|aim| aim.is_of(name));
+        let pointing = aim.and_then(|aim| aim.pointing(elevation_msl_m));
+        if let Some(pointing) = pointing.filter(|_| body["station"]["pointing"].is_object()) {
+            body["station"]["pointing"]["elevation_deg"] = pointing.elevation_deg.into();
+        }
+        body
+    }
+
     /// A hint for a faster run: nodes that move, where many do and `update_distance_m` is left out.
     #[must_use]
     pub fn update_distance_hint(&self) -> Option<String> {
@@ -324,6 +350,7 @@ fn meaning(
         nodes: check::Names::default(),
         node_names: Vec::new(),
         records: Vec::new(),
+        aims: Vec::new(),
         report,
     };
     lower::lower(&mut lowering);
@@ -336,7 +363,7 @@ fn meaning(
         &mut lowering.report,
     );
     let study = study::study(file.study.as_ref(), &mut lowering.report);
-    let Lowering { records, node_names, report, .. } = lowering;
+    let Lowering { records, aims, node_names, report, .. } = lowering;
     let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();
     let scenario = Scenario {
         title: file.scenario.title.clone(),
@@ -353,6 +380,7 @@ fn meaning(
         deployment,
         testbed,
         records,
+        aims,
         lines,
         node_names,
     };

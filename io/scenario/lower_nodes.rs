@@ -6,6 +6,7 @@ use groundwave_model::radio::environment::Environment;
 use groundwave_toml_document::key::KeyPath;
 use serde_json::json;
 
+use super::aim::Aim;
 use super::check;
 use super::file::NodeFile;
 use super::file_motion::{GenerateFile, Placement};
@@ -38,6 +39,9 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         if let (Some(station), Some(pointing)) = (&mut built, &node.pointing) {
             let at = path.key("pointing");
             station.pointing = station::pointing(node, pointing, &by_name, k_factor, &at, report);
+            let target = pointing.at.as_deref().filter(|_| pointing.elevation_deg.is_none());
+            let target = target.and_then(|name| by_name.get(name));
+            lowering.aims.extend(target.and_then(|target| Aim::new(node, target, k_factor)));
         }
         if let Some(station) = &mut built {
             (station.surroundings, station.indoor) = (node.surroundings, node.indoor);

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use toml::de::DeTable;
 
 use super::Scheduled;
+use super::aim::Aim;
 use super::check::{Clock, Names};
 use super::file::ScenarioFile;
 use super::limits::{NODES_MAX, RECORDS_MAX};
@@ -29,6 +30,8 @@ pub(super) struct Lowering<'a> {
     /// Names in the order they were given.
     pub(super) node_names: Vec<String>,
     pub(super) records: Vec<Placed>,
+    /// Antennas whose elevation depends on the ground.
+    pub(super) aims: Vec<Aim>,
     pub(super) report: Report,
 }
 

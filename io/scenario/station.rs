@@ -5,18 +5,15 @@ use std::path::{Path, PathBuf};
 
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS, antenna_of_device};
 use groundwave_model::radio::station::{Antenna, Pointing, Radio, Station};
-use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_propagation::polarization::Polarization;
 use groundwave_toml_document::error::Report;
 use groundwave_toml_document::key::KeyPath;
 use groundwave_toml_document::suggest;
 
+use super::aim::Aim;
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
 use super::file_radio::{ANTENNA_DEFAULT, AntennaChoice, PatternChoice, RadioChoice};
-
-/// Mean Earth radius, m (IUGG).
-const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
 /// The presets a scenario can name: built in and its own.
 pub(super) struct Catalogue {
@@ -243,7 +240,7 @@ fn refuse_missing<T>(
     None
 }
 
-/// Direction of the antenna of `node`. `others` are the nodes it may point at.
+/// Direction of the antenna of `node`, over level ground where the file does not state it. `others` are the nodes it may point at.
 pub(super) fn pointing(
     node: &NodeFile,
     file: &PointingFile,
@@ -263,41 +260,17 @@ pub(super) fn pointing(
                 report.at(&path, format!("unknown node {:?}", check::shortened(name)), allowed);
                 return None;
             };
-            let mut aim = aim(node, target, k_factor, &path, report)?;
-            aim.elevation_deg = file.elevation_deg.unwrap_or(aim.elevation_deg);
-            Some(aim)
+            let Some(mut pointing) = Aim::new(node, target, k_factor)?.pointing(|_| None) else {
+                let what = format!("{:?} stands in the same place", target.name);
+                report.at(&path, what, "a node somewhere else");
+                return None;
+            };
+            pointing.elevation_deg = file.elevation_deg.unwrap_or(pointing.elevation_deg);
+            Some(pointing)
         }
         _ => {
             report.at(path, "does not say where", "azimuth_deg, or at = \"name of a node\"");
             None
         }
     }
-}
-
-/// Azimuth of the geodesic, and elevation over the parabola that stands for an Earth enlarged by
-/// `k_factor`: `tan(e) = (h2 - h1) / d - d / (2 k a)`.
-fn aim(
-    from: &NodeFile,
-    to: &NodeFile,
-    k_factor: f64,
-    path: &KeyPath,
-    report: &mut Report,
-) -> Option<Pointing> {
-    let a = GeoPoint::new(from.lat_deg, from.lon_deg).ok()?;
-    let b = GeoPoint::new(to.lat_deg, to.lon_deg).ok()?;
-    let way = geodesic::inverse(a, b);
-    if way.distance_m < 0.5 {
-        report.at(path, format!("{:?} stands in the same place", to.name), "a node somewhere else");
-        return None;
-    }
-    let (ground_from, ground_to) = match (from.ground_msl_m, to.ground_msl_m) {
-        (Some(from), Some(to)) => (from, to),
-        _ => (0.0, 0.0),
-    };
-    let rise_m = (ground_to + to.height_agl_m) - (ground_from + from.height_agl_m);
-    let slope = rise_m / way.distance_m - way.distance_m / (2.0 * k_factor * EARTH_RADIUS_M);
-    // A thousandth of a degree: finer than any mount, coarser than the last bits of libm.
-    let round = |deg: f64| (deg * 1e3).round() / 1e3;
-    let azimuth_deg = round(way.azimuth_deg) % 360.0;
-    Some(Pointing { azimuth_deg, elevation_deg: round(slope.atan().to_degrees()) })
 }

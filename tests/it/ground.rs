@@ -120,3 +120,65 @@ fn a_sweep_of_a_site_in_a_void_names_the_site_and_the_remedy() {
     let parts = ["no terrain data under 2 of 2 sites (a, b)", "gdal_fillnodata"];
     assert!(parts.iter().all(|part| error.contains(part)), "{error}");
 }
+
+/// The ground of a scenario comes before the environment and configuration files, and after the command line.
+#[test]
+fn a_scenario_comes_before_the_variable_and_after_the_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tiles = tiles(folder, "tiles", 900);
+    let flat = SCENARIO.replace("tiles = [\"N57E011\"]", "flat_msl_m = 20");
+    let bare = SCENARIO.replace("[terrain]\ntiles = [\"N57E011\"]\n", "");
+    let config = folder.join("config.toml");
+    std::fs::write(&config, format!("srtm-dir = {:?}\n", text(&tiles))).unwrap();
+    let margin_db = |scenario: &str, more: &[&str], variable: Option<(&str, &Path)>| {
+        let file = folder.join("two.toml");
+        std::fs::write(&file, scenario).unwrap();
+        let words = [&["--json", "link", "a", "b", "--scenario", text(&file)], more].concat();
+        let mut program = command(&words);
+        program.env("GROUNDWAVE_DATA", folder.join("none"));
+        program.env_remove("PLAN_SRTM_DIR").env_remove("PLAN_GEOID").envs(variable);
+        let output = program.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        document["forward"]["margin"]["link_margin_db"].as_f64().unwrap()
+    };
+    let sources = [("PLAN_SRTM_DIR", tiles.as_path()), ("GROUNDWAVE_CONFIG", config.as_path())];
+    let level_db = margin_db(&flat, &[], None);
+    let sloping_db = margin_db(&flat, &["--srtm-dir", text(&tiles)], None);
+    assert!((level_db - sloping_db).abs() > 1e-4, "{level_db} and {sloping_db}");
+    for variable in sources {
+        assert_eq!(margin_db(&flat, &[], Some(variable)), level_db, "{variable:?}");
+        assert_eq!(margin_db(&bare, &[], Some(variable)), sloping_db, "{variable:?}");
+    }
+}
+
+/// An antenna that looks at another node does so over the ground between them.
+#[test]
+fn antennas_look_at_the_other_node_over_the_terrain() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tiles = tiles(folder, "tiles", 8_000);
+    let scenario = |pointing: [&str; 2]| {
+        let [from, to] = pointing.map(|at| format!("antenna = \"dish_30\"\n{at}"));
+        let (head, last) = SCENARIO.rsplit_once("[[node]]").unwrap();
+        format!("{head}{from}[[node]]{last}{to}")
+    };
+    let margin_db = |pointing: [&str; 2]| {
+        let file = folder.join("two.toml");
+        std::fs::write(&file, scenario(pointing)).unwrap();
+        let words =
+            ["--json", "link", "a", "b", "--scenario", text(&file), "--srtm-dir", text(&tiles)];
+        let document: Value = serde_json::from_str(&stdout(&groundwave(folder, &words))).unwrap();
+        document["forward"]["margin"]["link_margin_db"].as_f64().unwrap()
+    };
+    // Without a pointing a dish looks at the other end.
+    let free_db = margin_db(["", ""]);
+    let aimed_db = margin_db(["pointing = { at = \"b\" }\n", "pointing = { at = \"a\" }\n"]);
+    let level_db = margin_db([
+        "pointing = { at = \"b\", elevation_deg = 0 }\n",
+        "pointing = { at = \"a\", elevation_deg = 0 }\n",
+    ]);
+    assert!((free_db - aimed_db).abs() < 0.1, "{free_db} and {aimed_db}");
+    assert!(level_db < aimed_db - 5.0, "{level_db} and {aimed_db}");
+}

@@ -237,7 +237,10 @@ fn hundredths(value: f64) -> String {
 fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     let _ = writeln!(out, "\n  {:<30}{:>14}{:>14}", "", "forward", "backward");
     let mut line = |name: &str, there: String, back: String| {
-        let _ = writeln!(out, "  {name:<30}{there:>14}{back:>14}");
+        // Words that are longer than a number need the place of the name.
+        let width = if there.len().max(back.len()) < 14 { 14 } else { 18 };
+        let name_width = 58 - 2 * width;
+        let _ = writeln!(out, "  {name:<name_width$}{there:>width$}{back:>width$}");
     };
     let number = |value: Option<f64>| value.map_or("–".to_owned(), hundredths);
     for (name, term) in TERMS {

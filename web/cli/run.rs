@@ -334,7 +334,7 @@ impl Run {
         if replayed.commands != due.count() as u64 {
             return Err(invalid("ends within a tick, or is not of this scenario"));
         }
-        queue(&mut engine, &self.args.scenario, scenario, |tick| tick > start_tick)?;
+        queue(&mut engine, &self.args.scenario, (scenario, ground), |tick| tick > start_tick)?;
         outcome.commands = usize::try_from(replayed.commands).unwrap_or(usize::MAX);
         Ok((engine, tables))
     }

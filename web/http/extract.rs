@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::endpoints::{Describe, add_body};
 use super::route::{BodyLimit, QueryParameters};
+use super::unique_keys::UniqueKeys;
 use super::{Problem, Schemas, strict};
 
 /// JSON request body.
@@ -21,8 +22,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         plain_encoding(request.headers())?;
         let limit = request.extensions().get().copied();
-        let document = Json::<Value>::from_request(request, state).await;
-        let Json(document) = document.map_err(|refused| with_limit(refused.into(), limit))?;
+        let document = Json::<UniqueKeys>::from_request(request, state).await;
+        let Json(UniqueKeys(document)) =
+            document.map_err(|refused| with_limit(refused.into(), limit))?;
         let body = strict::read(document)
             .map_err(|why| Problem::bad_request(format!("the body: {why}")))?;
         Ok(Self(body))

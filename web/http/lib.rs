@@ -33,6 +33,7 @@ pub mod tag;
 pub mod time;
 pub mod tls;
 mod tls_validity;
+mod unique_keys;
 mod write_timeout;
 
 pub use attachment::attachment;

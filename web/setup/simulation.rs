@@ -96,7 +96,7 @@ pub fn prepare_nodes(
 ) -> Result<Engine<Snapshot>, Failure> {
     let mut builder = world(ground.terrain.clone());
     builder.resource(NodesOnly);
-    build(builder, path, scenario, Vec::new())
+    build(builder, path, (scenario, ground), Vec::new())
 }
 
 /// As [`prepare`], with commands ahead of those of the scenario.
@@ -109,13 +109,13 @@ pub fn prepare_after(
     ground: &OpenTerrain,
     first: Vec<(&str, serde_json::Value)>,
 ) -> Result<Engine<Snapshot>, Failure> {
-    build(world(ground.terrain.clone()), path, scenario, first)
+    build(world(ground.terrain.clone()), path, (scenario, ground), first)
 }
 
 fn build(
     mut builder: Builder,
     path: &Path,
-    scenario: &Scenario,
+    (scenario, ground): (&Scenario, &OpenTerrain),
     first: Vec<(&str, serde_json::Value)>,
 ) -> Result<Engine<Snapshot>, Failure> {
     builder.execution(Execution::Parallel);
@@ -128,7 +128,7 @@ fn build(
             .map_err(|what| Failure::Input(format!("{name}: {what}")))?;
         engine.script(engine.clock().tick + 1, command);
     }
-    queue(&mut engine, path, scenario, |_| true)?;
+    queue(&mut engine, path, (scenario, ground), |_| true)?;
     Ok(engine)
 }
 
@@ -139,7 +139,7 @@ fn build(
 pub fn queue(
     engine: &mut Engine<Snapshot>,
     path: &Path,
-    scenario: &Scenario,
+    (scenario, ground): (&Scenario, &OpenTerrain),
     is_due: impl Fn(u64) -> bool,
 ) -> Result<(), Failure> {
     let clock = engine.clock();
@@ -148,11 +148,11 @@ pub fn queue(
         if !is_due(tick) {
             continue;
         }
-        let command =
-            engine.registry().from_json(&record.name, record.timed_body()).map_err(|what| {
-                let file = path.display();
-                Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
-            })?;
+        let body = scenario.body(record, |at| ground.terrain.elevation_msl_m(at));
+        let command = engine.registry().from_json(&record.name, body).map_err(|what| {
+            let file = path.display();
+            Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
+        })?;
         engine.script(tick, command);
     }
     Ok(())

@@ -123,7 +123,7 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     match settings.scenario.as_deref().map(|path| (path, Source::open(path))) {
         Some((path, Ok(source))) => {
             let last_tick = engine.clock().tick;
-            queue(&mut engine, path, &source.scenario, |tick| tick > last_tick)?;
+            queue(&mut engine, path, (&source.scenario, &terrain), |tick| tick > last_tick)?;
         }
         Some((path, Err(_))) => {
             tracing::warn!(path = %path.display(), "scenario unreadable; its remaining commands are skipped");

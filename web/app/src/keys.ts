@@ -32,7 +32,7 @@ export function press(event: KeyboardEvent): boolean {
   const { ui } = app;
   const control = event.ctrlKey || event.metaKey;
   const letter = event.key.toLowerCase();
-  if (ui.dialog !== 'none') return false;
+  if (ui.dialog !== 'none' || event.defaultPrevented) return false;
   if (control && letter === 'p' && app.plan.deployment) ui.dialog = 'print';
   else if (control && letter === 'z' && !inField(event.target)) void (event.shiftKey ? app.redo() : app.undo());
   else if (control && letter === 'y' && !inField(event.target)) void app.redo();

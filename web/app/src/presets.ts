@@ -27,3 +27,16 @@ export function antennaPreset(node: Node, presets: readonly AntennaPreset[]): st
   if (node.radio.antenna?.pattern) return null;
   return presets.find((preset) => alike(node.radio.antenna, preset.antenna))?.id ?? null;
 }
+
+/** A rate that nearly all links need, bit/s. */
+const RATE_BPS = 1e6;
+
+/** The rate to ask of a chain of relays, bit/s: a megabit, or what the slower of these radios carries at most. */
+export function rateTarget_bps(radios: readonly Node['radio'][]): number {
+  const most = radios.map(({ waveform, bandwidth_hz }) => {
+    // Spreading factor, bandwidth and coding rate 4/5 to 4/8 give the rate of a LoRa radio.
+    if (waveform?.kind === 'lora') return Math.floor((waveform.spreading_factor * (bandwidth_hz ?? 0) * 4) / (2 ** waveform.spreading_factor * waveform.coding_rate));
+    return waveform?.kind === 'narrowband' ? waveform.bit_rate_bps : RATE_BPS;
+  });
+  return Math.min(RATE_BPS, ...most);
+}

@@ -15,7 +15,7 @@ use super::client::Client;
 use super::leases::lease;
 use super::options::ImpairmentOptions;
 use super::rules::{self, RuleOptions};
-use super::show::show;
+use super::show::{Outcomes, show};
 use crate::cli::output::Output;
 
 /// Replace the impairments of a direction
@@ -233,17 +233,23 @@ fn print_tc(
 
 impl Clear {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
-        let mut states = Vec::new();
+        let mut outcomes = Outcomes::default();
         for direction in self.direction.directions(client).await? {
-            states.push(match &self.rule {
-                None => client.clear(direction).await?,
-                Some(name) => {
-                    let below = below(client.fetch(direction).await?, false);
-                    let remainder = rules::without(&below, name)?;
-                    client.replace(direction, &remainder).await?
-                }
-            });
+            outcomes.add(direction, self.clear(client, direction).await);
         }
-        show(&states, output)
+        outcomes.show(output)
+    }
+
+    async fn clear(
+        &self,
+        client: &mut Client,
+        direction: Direction,
+    ) -> Result<AppliedState, Failure> {
+        let Some(name) = &self.rule else {
+            return client.clear(direction).await;
+        };
+        let below = below(client.fetch(direction).await?, false);
+        let remainder = rules::without(&below, name)?;
+        client.replace(direction, &remainder).await
     }
 }

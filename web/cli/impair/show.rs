@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use groundwave_http::Failure;
+use groundwave_impair::Direction;
 use groundwave_impaird::wire::{AppliedState, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_text::{Align, Table};
@@ -41,11 +42,50 @@ Examples:
 
 impl Show {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
-        let mut states = Vec::new();
+        let mut outcomes = Outcomes::default();
         for direction in self.direction.directions(client).await? {
-            states.push(client.fetch(direction).await?);
+            outcomes.add(direction, client.fetch(direction).await);
         }
-        show(&states, output)
+        outcomes.show(output)
+    }
+}
+
+/// Outcomes of several ports: one that fails does not keep the others from being done and shown.
+#[derive(Default)]
+pub struct Outcomes {
+    states: Vec<AppliedState>,
+    failures: Vec<(Direction, Failure)>,
+}
+
+impl Outcomes {
+    /// Adds the outcome of a port.
+    pub fn add(&mut self, direction: Direction, outcome: Result<AppliedState, Failure>) {
+        match outcome {
+            Ok(state) => self.states.push(state),
+            Err(failure) => self.failures.push((direction, failure)),
+        }
+    }
+
+    /// Shows the states of the ports that have one; fails with the reasons of the others, each with its port.
+    ///
+    /// # Errors
+    /// When a port failed, or the output does.
+    pub fn show(mut self, output: Output) -> Result<(), Failure> {
+        if self.states.is_empty() && self.failures.len() == 1 {
+            return Err(self.failures.remove(0).1);
+        }
+        if !self.states.is_empty() {
+            show(&self.states, output)?;
+        }
+        let is_machine = self.failures.iter().any(|(_, it)| !matches!(it, Failure::Input(_)));
+        let reasons =
+            self.failures.iter().map(|(port, it)| format!("{}: {}", port.name(), it.message()));
+        let reasons: Vec<_> = reasons.collect();
+        match reasons.is_empty() {
+            true => Ok(()),
+            false if is_machine => Err(Failure::Machine(reasons.join("; "))),
+            false => Err(Failure::Input(reasons.join("; "))),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Terrain: options, lookup and identity.
 
+mod fallbacks;
 mod fetched;
 mod open;
 mod recorded;
@@ -22,10 +23,12 @@ use groundwave_terrain::{LandCover, Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
 use super::fetch::squares_of;
+use fallbacks::first;
 use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };
 
+pub use fallbacks::Fallbacks;
 pub use open::{budget_bytes, cover, inputs_of};
 pub use recorded::replay_failure;
 
@@ -71,6 +74,11 @@ pub struct TerrainOptions {
     #[arg(long = "memory", value_name = "MB", env = "GROUNDWAVE_MEMORY", value_parser = memory_mb)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
+
+    /// Values that stand behind those of a scenario.
+    #[command(flatten)]
+    #[serde(skip)]
+    pub fallbacks: Fallbacks,
 }
 
 /// Value of `--memory`, MB.
@@ -114,13 +122,18 @@ impl TerrainOptions {
     #[must_use]
     pub fn or(&self, other: Self) -> Self {
         Self {
-            srtm_dir: self.srtm_dir.clone().or(other.srtm_dir),
-            geoid: self.geoid.clone().or(other.geoid),
-            land_cover: self.land_cover.clone().or(other.land_cover),
+            srtm_dir: first(self.srtm_dir.as_ref(), self.fallbacks.srtm_dir, other.srtm_dir),
+            geoid: first(self.geoid.as_ref(), self.fallbacks.geoid, other.geoid),
+            land_cover: first(
+                self.land_cover.as_ref(),
+                self.fallbacks.land_cover,
+                other.land_cover,
+            ),
             flat_earth: self.flat_earth || other.flat_earth,
             terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
             posts: self.posts.or(other.posts),
             fetch: self.fetch || other.fetch,
+            fallbacks: Fallbacks::default(),
             memory_mb: self.memory_mb.or(other.memory_mb),
         }
     }
@@ -197,14 +210,19 @@ impl TerrainOptions {
     /// # Errors
     /// When input is invalid or the machine fails.
     pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
-        let land_cover = self.land_cover.clone().or_else(|| scenario.land_cover.clone());
+        let own = self.land_cover.as_ref();
+        let land_cover = first(own, self.fallbacks.land_cover, scenario.land_cover.clone());
         Self { land_cover, ..self.clone() }.for_ground_of(scenario)
     }
 
     /// The terrain of a scenario with the land cover of these options.
     fn for_ground_of(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
+        let replaces = |of_scenario: bool| {
+            self.srtm_dir.is_some() && !(self.fallbacks.srtm_dir && of_scenario)
+        };
+        let fetches = self.fetch && !(self.fallbacks.fetch && scenario.names_terrain);
         match &scenario.terrain {
-            ScenarioTerrain::Flat { .. } if self.srtm_dir.is_some() || self.fetch => {
+            ScenarioTerrain::Flat { .. } if replaces(scenario.names_terrain) || fetches => {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
@@ -243,15 +261,16 @@ impl TerrainOptions {
         geoid: Option<&Path>,
         posts: Option<Posts>,
     ) -> Result<OpenTerrain, Failure> {
-        let folder = self.srtm_dir.clone().or(folder.map(Path::to_owned));
-        let geoid = self.geoid.clone().or(geoid.map(Path::to_owned));
+        let Fallbacks { srtm_dir, geoid: of_geoid, posts: of_posts, .. } = self.fallbacks;
+        let folder = first(self.srtm_dir.as_ref(), srtm_dir, folder.map(Path::to_owned));
+        let geoid = first(self.geoid.as_ref(), of_geoid, geoid.map(Path::to_owned));
         open(Sources {
             cache: self.cache(folder.is_some()),
             folder: folder.or_else(|| downloaded("srtm")),
             geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
             flat_earth: self.flat_earth,
             land_cover: self.land_cover.clone(),
-            posts: self.posts.or(posts).unwrap_or_default(),
+            posts: first(self.posts.as_ref(), of_posts, posts).unwrap_or_default(),
             memory_mb: self.memory_mb,
         })
     }

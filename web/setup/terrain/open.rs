@@ -15,7 +15,7 @@ use groundwave_terrain::memory::usual_budget_bytes;
 use groundwave_terrain::{LandCover, OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
 
-use super::{OpenTerrain, TerrainOptions};
+use super::{Fallbacks, OpenTerrain, TerrainOptions};
 
 /// Key of a log header: height between posts; absent for interpolated ones.
 pub(super) const POSTS: &str = "posts";
@@ -112,6 +112,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
             posts: Some(posts),
             fetch: false,
             memory_mb,
+            fallbacks: Fallbacks::default(),
         },
         inputs,
     })

@@ -98,6 +98,8 @@ export class Live {
 
   /** Begins to follow the mesh; returns how to end it. */
   follow(): () => void {
+    // What another account was shown is none of this one's.
+    [this.pending, this.events, this.outages] = [[], [], []];
     this.#stream.start();
     document.addEventListener('visibilitychange', this.#turned);
     this.#clock = setInterval(() => void (!document.hidden && (this.now_ms = Date.now())), 1000);

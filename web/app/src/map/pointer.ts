@@ -63,9 +63,13 @@ export class Pointer {
       if (this.#pressed) return void (this.#pressed = false);
       if (this.#dropped) return void (this.#dropped = false);
       const original = event.originalEvent;
+      // The second click of a double one does nothing of its own where nothing is.
+      if (original.detail > 1 && !Object.keys(hit(event.point)).length) return;
       events.picked({ ...hit(event.point), place: place(event), extend: original.shiftKey || original.ctrlKey || original.metaKey });
     });
-    map.on('dblclick', (event) => events.doubled(place(event)));
+    map.on('dblclick', (event) => {
+      if (!Object.keys(hit(event.point)).length) events.doubled(place(event));
+    });
     for (const kind of ['touchend', 'touchcancel', 'movestart'] as const) map.on(kind, () => this.#endPress());
     for (const kind of ['mousedown', 'touchstart'] as const) map.on(kind, (event: MapEvent) => this.#hold(event));
     for (const kind of ['mousemove', 'touchmove'] as const) map.on(kind, (event: MapEvent) => this.#drag(event));

@@ -78,7 +78,7 @@ export class App {
     }
   }
 
-  async chooseDeployment(id: string): Promise<void> {
+  async chooseDeployment(id: string | null): Promise<void> {
     this.ui.selected = [];
     this.history.clear();
     this.coverages.leave();

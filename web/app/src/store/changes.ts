@@ -21,6 +21,8 @@ export class Changes {
   #source: EventSource | null = null;
   #deployment: string | null = null;
   #missed = false;
+  /** The deployment that was followed before none was. */
+  #left: string | null = null;
 
   constructor(private readonly events: ChangeEvents) {
     document.addEventListener('visibilitychange', () => {
@@ -33,8 +35,10 @@ export class Changes {
 
   follow(deployment: string | null): void {
     if (deployment === this.#deployment) return;
+    if (deployment === null) this.#left = this.#deployment;
     this.#deployment = deployment;
-    this.#missed = false;
+    // Whoever returns to a deployment missed what happened to it meanwhile.
+    this.#missed = deployment !== null && deployment === this.#left;
     this.#close();
     this.#open();
   }

@@ -82,19 +82,25 @@ export class Commands {
     const deployment = this.plan.deployment?.id;
     if (!deployment) throw new Error('Make a deployment first.');
     const ids: string[] = [];
+    /** Nodes as this page made them, by id. */
+    const made = new Map<string, Node>();
     const command: Command = {
       label: label ?? `Add ${bodies.map((body) => body.name).join(', ')}`,
       do: async () => {
         for (const [at, body] of bodies.entries()) {
-          const made = await this.#make(body, deployment);
+          const node = await this.#make(body, deployment);
           const known = ids[at];
-          if (known) this.history.renamed(known, made.id);
-          else ids[at] = made.id;
+          if (known) this.history.renamed(known, node.id);
+          else ids[at] = node.id;
+          made.set(ids[at] as string, node);
         }
         this.selected(ids.map((id) => this.history.live(id)));
         void this.plan.refreshLinks();
       },
-      undo: () => this.#delete(ids),
+      undo: async () => {
+        for (const [id, node] of made) if (this.plan.byId.has(this.history.live(id))) this.#unchanged(id, recipe(node) as Partial<Node>);
+        await this.#delete(ids);
+      },
     };
     await this.history.run(command);
   }

@@ -1,5 +1,6 @@
 // The live coverage of the mesh: its cells follow the nodes of the deployment, on the server.
 import { api, wanted, type Indoor, type MeshCoverageState, type Surroundings } from '../api/client';
+import { turned, wrapped } from '../geo';
 import { NO_VALUE, put, emptyGrid, type CellTile, type Grid, type GridBounds } from './grid';
 
 /** Cells of the area that is shown, about; the server takes up to 1,048,576. */
@@ -15,22 +16,28 @@ const SETTLING_MS = 1000;
 /** Period of the picture while cells come in, ms. */
 const FRAME_MS = 100;
 
+/** Latitude at which Web Mercator ends, in whole degrees. */
+const LATITUDE_MAX_DEG = 85;
+
 /** The area around places: bounds, and a size of cells that gives about `cells`. */
 export function areaAround(places: readonly { lat: number; lon: number }[], cells = CELLS): { bounds: GridBounds; cell_arcsec: number } {
-  const [lats, lons] = [places.map((place) => place.lat), places.map((place) => place.lon)];
+  // Places on both sides of 180 degrees are neighbours.
+  const about = places[0]?.lon ?? 0;
+  const [lats, lons] = [places.map((place) => place.lat), places.map((place) => turned(place.lon, about))];
   const [low, high] = [Math.min(...lats), Math.max(...lats)];
   const squeeze = Math.max(0.05, Math.cos((((low + high) / 2) * Math.PI) / 180));
   const tall = Math.max(AROUND_MIN_DEG, (high - low) * AROUND);
   const wide = Math.max(AROUND_MIN_DEG / squeeze, (Math.max(...lons) - Math.min(...lons)) * AROUND);
   const bounds = {
-    south: Math.max(-85, low - tall),
-    north: Math.min(85, high + tall),
-    west: Math.max(-180, Math.min(...lons) - wide),
-    east: Math.min(180, Math.max(...lons) + wide),
+    south: Math.max(-LATITUDE_MAX_DEG, low - tall),
+    north: Math.min(LATITUDE_MAX_DEG, high + tall),
+    west: Math.min(...lons) - wide,
+    east: Math.max(...lons) + wide,
   };
+  if (bounds.south >= bounds.north) throw new Error(`The map and its coverage end at ${LATITUDE_MAX_DEG}° of latitude.`);
   const area = (bounds.north - bounds.south) * (bounds.east - bounds.west) * 3600 * 3600;
   const cell_arcsec = Math.min(CELL_ARCSEC_MAX, Math.max(CELL_ARCSEC_MIN, Math.ceil(Math.sqrt(area / cells))));
-  return { bounds, cell_arcsec };
+  return { bounds: bounds.east - bounds.west < 360 ? { ...bounds, west: wrapped(bounds.west), east: wrapped(bounds.east) } : { ...bounds, west: -180, east: 180 }, cell_arcsec };
 }
 
 /** Height and surroundings of the receivers. */

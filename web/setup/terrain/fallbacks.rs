@@ -1,0 +1,58 @@
+//! Order of the sources of an option: command line, scenario, environment or configuration file.
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, FromArgMatches};
+
+/// Options whose values come from the environment or a configuration file: those of a scenario come before
+/// them, and those of the command line before both.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fallbacks {
+    pub(super) srtm_dir: bool,
+    pub(super) geoid: bool,
+    pub(super) land_cover: bool,
+    pub(super) posts: bool,
+    pub(super) fetch: bool,
+}
+
+impl FromArgMatches for Fallbacks {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_fallback = |id: &str| {
+            matches.value_source(id).is_some_and(|from| from != ValueSource::CommandLine)
+        };
+        Ok(Self {
+            srtm_dir: is_fallback("srtm_dir"),
+            geoid: is_fallback("geoid"),
+            land_cover: is_fallback("land_cover"),
+            posts: is_fallback("posts"),
+            fetch: is_fallback("fetch"),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// No options of its own.
+impl Args for Fallbacks {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command
+    }
+}
+
+/// The value of an option and that of a scenario, by their order.
+pub(super) fn first<T: Clone>(
+    own: Option<&T>,
+    is_fallback: bool,
+    of_scenario: Option<T>,
+) -> Option<T> {
+    match is_fallback {
+        true => of_scenario.or_else(|| own.cloned()),
+        false => own.cloned().or(of_scenario),
+    }
+}
