@@ -129,3 +129,33 @@ fn a_configuration_file_sets_options_and_names_its_mistakes() {
     assert!(printed.contains("bind = \"127.0.0.1:1\"  # ") && printed.contains("config.toml:5"));
     assert!(printed.contains("db = \"x.db\"  # PLAN_DB"), "{printed}");
 }
+
+/// Variables of the environment that are neither true nor false are refused.
+#[test]
+fn a_variable_that_is_no_truth_value_is_refused() {
+    for (variable, value) in
+        [("GROUNDWAVE_FLAT_EARTH", "disabled"), ("GROUNDWAVE_TERRAIN_FETCH", "none")]
+    {
+        let mut program = command(&["link", "57.7,11.9", "57.72,11.95"]);
+        let error = refusal(&program.env(variable, value).output().unwrap());
+        assert!(error.contains(value) && error.contains("true"), "{error}");
+    }
+    let mut program = command(&["serve", "--print-config"]);
+    let printed = stdout(&program.env("GATEWAY_PUBLIC_MAP", "1").output().unwrap());
+    assert!(printed.contains("public-map = true  # GATEWAY_PUBLIC_MAP"), "{printed}");
+}
+
+/// A report does not replace the log that it is about.
+#[test]
+fn an_output_that_is_an_input_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.gwlog");
+    let log = log.to_str().unwrap();
+    stdout(&groundwave(&["record", "scenarios/failover.toml", "-o", log, "--until", "5"]));
+    let before = std::fs::read(log).unwrap();
+    for option in ["--report", "--html"] {
+        let error = refusal(&groundwave(&["replay", log, option, log]));
+        assert!(error.contains("invalid output") && error.contains("another file"), "{error}");
+    }
+    assert_eq!(std::fs::read(log).unwrap(), before);
+}

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 use groundwave_files::Root;
 use groundwave_host::i2c::bus::MachineBuses;
 use groundwave_host::i2c::load::load;
@@ -91,11 +92,16 @@ pub struct AgentConfig {
     pub period: f64,
 
     /// Let the gateway restart this machine, as Ctrl-Alt-Del does
-    #[arg(long, env = "GROUNDWAVE_AGENT_ALLOW_REBOOT")]
+    #[arg(long, env = "GROUNDWAVE_AGENT_ALLOW_REBOOT", value_parser = BoolishValueParser::new())]
     pub allow_reboot: bool,
 
     /// Let the gateway change batman-adv settings of the mesh interface; undone unless it is heard in time
-    #[arg(long, env = "GROUNDWAVE_AGENT_ALLOW_CONFIGURE", conflicts_with = "fixture")]
+    #[arg(
+        long,
+        env = "GROUNDWAVE_AGENT_ALLOW_CONFIGURE",
+        conflicts_with = "fixture",
+        value_parser = BoolishValueParser::new()
+    )]
     pub allow_configure: bool,
 
     /// Program that installs firmware: called with the file of an image and its version

@@ -83,6 +83,23 @@ pub fn gaps(snapshot: &Snapshot) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
+/// Refuses to write over a file that is read.
+///
+/// # Errors
+/// When `written` is one of `inputs`, by whatever path.
+pub fn refuse_input(written: &Path, inputs: &[Option<&Path>]) -> Result<(), Failure> {
+    let Ok(own) = written.canonicalize() else { return Ok(()) };
+    let is_it = |input: &&Path| input.canonicalize().is_ok_and(|input| input == own);
+    match inputs.iter().flatten().find(|input| is_it(input)) {
+        None => Ok(()),
+        Some(input) => Err(Failure::Input(format!(
+            "invalid output {}: found the input {}, allowed another file",
+            written.display(),
+            input.display()
+        ))),
+    }
+}
+
 /// Sentence about links without terrain data.
 pub fn missing_links(missing: usize, all: usize) -> String {
     format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use clap::builder::FalseyValueParser;
+use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
@@ -77,7 +77,7 @@ pub struct ServerConfig {
     pub terrain_url: Option<String>,
 
     /// Fetch no terrain for the page
-    #[arg(long, env = "PLAN_OFFLINE", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "PLAN_OFFLINE", value_parser = BoolishValueParser::new())]
     pub offline: bool,
 
     /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
@@ -86,7 +86,7 @@ pub struct ServerConfig {
     pub land_cover: Option<PathBuf>,
 
     /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
-    #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = BoolishValueParser::new())]
     pub flat_earth: bool,
 
     /// Height between posts of the terrain: `interpolated` between four, or that of the `nearest` one

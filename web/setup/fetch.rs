@@ -150,15 +150,25 @@ pub fn command(source: &Source, squares: &[TileId]) -> String {
 /// # Errors
 /// When they are too many.
 pub fn squares_between(positions: &[GeoPoint]) -> Result<Vec<TileId>, Failure> {
-    let everything = [90.0_f64, 180.0_f64, -90.0_f64, -180.0_f64];
-    let edges = positions.iter().fold(everything, |[south, west, north, east], at| {
-        let (lat, lon) = (at.lat_deg(), at.lon_deg());
-        [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
-    });
-    match positions.is_empty() {
-        true => Ok(Vec::new()),
-        false => squares_within(edges).ok_or_else(too_large),
-    }
+    let Some(first) = positions.first() else { return Ok(Vec::new()) };
+    // Positions on both sides of 180 degrees are neighbours.
+    let about_deg = first.lon_deg();
+    let turned = |lon_deg: f64| lon_deg - 360.0 * ((lon_deg - about_deg) / 360.0).round();
+    let everything = [90.0_f64, f64::INFINITY, -90.0_f64, f64::NEG_INFINITY];
+    let [south, west, north, east] =
+        positions.iter().fold(everything, |[south, west, north, east], at| {
+            let (lat, lon) = (at.lat_deg(), turned(at.lon_deg()));
+            [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
+        });
+    // Just below 180 degrees: there the square of its western side ends.
+    let end_deg = 180.0_f64.next_down();
+    let parts = match (west < -180.0, east >= 180.0) {
+        (true, _) => vec![[south, west + 360.0, north, end_deg], [south, -180.0, north, east]],
+        (_, true) => vec![[south, west, north, end_deg], [south, -180.0, north, east - 360.0]],
+        _ => vec![[south, west, north, east]],
+    };
+    let squares: Option<Vec<_>> = parts.into_iter().map(squares_within).collect();
+    Ok(squares.ok_or_else(too_large)?.concat())
 }
 
 /// Squares that a scenario names, and those under its nodes and coverages.

@@ -147,6 +147,10 @@ struct Document<'a> {
 
 impl Replay {
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        let inputs = [Some(self.log.as_path()), self.with.as_deref()];
+        for written in [self.report.as_deref(), self.html.as_deref()].into_iter().flatten() {
+            output::refuse_input(written, &inputs)?;
+        }
         let changes =
             self.with.as_deref().map(changes::load).transpose().map_err(Failure::input)?;
         let header = journal_file::open(&self.log).map_err(Failure::input)?.header().clone();

@@ -173,7 +173,7 @@ pub struct GatewayConfig {
 
     /// Show the public map to anyone: /map and /meshviewer.json, with names, states, positions and links
     /// of approved nodes without the tag `private`
-    #[arg(long, env = "GATEWAY_PUBLIC_MAP")]
+    #[arg(long, env = "GATEWAY_PUBLIC_MAP", value_parser = clap::builder::BoolishValueParser::new())]
     pub public_map: bool,
 
     /// Servers that flows reach.

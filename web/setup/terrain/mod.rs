@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use groundwave_http::Failure;
 use groundwave_model::terrain::{
     GeoPoint, Posts, Profile, SWAPPED, Terrain, TerrainUse, TileId, is_swapped,
@@ -51,7 +51,7 @@ pub struct TerrainOptions {
     pub land_cover: Option<PathBuf>,
 
     /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
-    #[arg(long, env = "GROUNDWAVE_FLAT_EARTH", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "GROUNDWAVE_FLAT_EARTH", value_parser = BoolishValueParser::new())]
     pub flat_earth: bool,
 
     /// Folder of fetched terrain; its default is used where no other folder is named [default:
@@ -60,7 +60,7 @@ pub struct TerrainOptions {
     pub terrain_cache: Option<PathBuf>,
 
     /// Fetch tiles of Copernicus GLO-30 that are missing into that folder first; its terms are printed
-    #[arg(long, env = "GROUNDWAVE_TERRAIN_FETCH", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_FETCH", value_parser = BoolishValueParser::new())]
     #[serde(skip)]
     pub fetch: bool,
 
@@ -226,7 +226,8 @@ impl TerrainOptions {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
-                open(Sources { land_cover: self.land_cover.clone(), ..Sources::default() })
+                // The default folders, as for a link; without them the ground is not known.
+                self.tiles(None, None, None)
             }
             ScenarioTerrain::Flat { elevation_msl_m } => {
                 flat(*elevation_msl_m, self.land_cover.clone())
