@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{command, groundwave, refusal, stdout};
+use crate::support::{command, groundwave, refusal, root, stdout};
 
 /// Output of the program with such a standard input.
 fn with_input(arguments: &[&str], input: &[u8]) -> Output {
@@ -138,7 +138,7 @@ fn a_variable_that_is_no_truth_value_is_refused() {
     {
         let mut program = command(&["link", "57.7,11.9", "57.72,11.95"]);
         let error = refusal(&program.env(variable, value).output().unwrap());
-        assert!(error.contains(value) && error.contains("true"), "{error}");
+        assert!(error.contains(value) && error.contains("boolean"), "{error}");
     }
     let mut program = command(&["serve", "--print-config"]);
     let printed = stdout(&program.env("GATEWAY_PUBLIC_MAP", "1").output().unwrap());
@@ -151,7 +151,9 @@ fn an_output_that_is_an_input_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.gwlog");
     let log = log.to_str().unwrap();
-    stdout(&groundwave(&["record", "scenarios/failover.toml", "-o", log, "--until", "5"]));
+    let scenario = root().join("scenarios/failover.toml");
+    let scenario = scenario.to_str().unwrap();
+    stdout(&groundwave(&["record", scenario, "-o", log, "--until", "5"]));
     let before = std::fs::read(log).unwrap();
     for option in ["--report", "--html"] {
         let error = refusal(&groundwave(&["replay", log, option, log]));

@@ -40,3 +40,9 @@ export function coordinates(place: LatLon): string {
   const half = (value: number, letters: string) => `${Math.abs(value).toFixed(4)}° ${letters[value < 0 ? 1 : 0]}`;
   return `${half(place.lat, 'NS')} ${half(place.lon, 'EW')}`;
 }
+
+/** A place that was typed over a shown one: a coordinate that reads as it was shown is as it was. */
+export function kept(typed: LatLon, before: LatLon): LatLon {
+  const one = (of: 'lat' | 'lon') => (typed[of].toFixed(4) === before[of].toFixed(4) ? before[of] : typed[of]);
+  return { lat: one('lat'), lon: one('lon') };
+}

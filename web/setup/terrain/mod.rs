@@ -36,6 +36,11 @@ pub use recorded::replay_failure;
 #[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TerrainOptions {
+    /// Values that stand behind those of a scenario. First: clap takes values out as it reads them.
+    #[command(flatten)]
+    #[serde(skip)]
+    pub fallbacks: Fallbacks,
+
     /// Folder of terrain: SRTM tiles (.hgt, .hgt.zip, .hgt.gz), GeoTIFF files
     #[arg(long, value_name = "DIR", env = "PLAN_SRTM_DIR")]
     pub srtm_dir: Option<PathBuf>,
@@ -74,11 +79,6 @@ pub struct TerrainOptions {
     #[arg(long = "memory", value_name = "MB", env = "GROUNDWAVE_MEMORY", value_parser = memory_mb)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-
-    /// Values that stand behind those of a scenario.
-    #[command(flatten)]
-    #[serde(skip)]
-    pub fallbacks: Fallbacks,
 }
 
 /// Value of `--memory`, MB.
@@ -226,8 +226,7 @@ impl TerrainOptions {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
-                // The default folders, as for a link; without them the ground is not known.
-                self.tiles(None, None, None)
+                open(Sources { land_cover: self.land_cover.clone(), ..Sources::default() })
             }
             ScenarioTerrain::Flat { elevation_msl_m } => {
                 flat(*elevation_msl_m, self.land_cover.clone())

@@ -284,6 +284,8 @@ export class App {
   async analyse(tx: string, rx: string): Promise<void> {
     const turn = ++this.#analysing;
     this.analysisState = 'loading';
+    // The numbers of another pair are not those of this one.
+    if (this.analysis && (this.analysis.tx_node_id !== tx || this.analysis.rx_node_id !== rx)) this.analysis = null;
     try {
       const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, samples: 512 } }));
       if (turn !== this.#analysing) return;
