@@ -141,3 +141,13 @@ test('nodes on both sides of 180 degrees are covered by one small grid', async (
   await page.getByRole('button', { name: /Cover the whole mesh/ }).click();
   await expect.poll(() => page.evaluate(() => window.groundwave.app.coverages.mesh.grid?.shape.columns ?? 0), { timeout: 30_000 }).toBeGreaterThan(20);
 });
+
+test('a selected pair is analysed once', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
+  let requests = 0;
+  page.on('request', (one) => void (one.url().endsWith('/links/analyze') && requests++));
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Masthugget']}`);
+  await expect.poll(() => page.evaluate(() => window.groundwave.app.analysis !== null)).toBe(true);
+  await drawn(page);
+  expect(requests).toBeLessThan(4);
+});
