@@ -155,20 +155,11 @@ pub fn squares_between(positions: &[GeoPoint]) -> Result<Vec<TileId>, Failure> {
     let about_deg = first.lon_deg();
     let turned = |lon_deg: f64| lon_deg - 360.0 * ((lon_deg - about_deg) / 360.0).round();
     let everything = [90.0_f64, f64::INFINITY, -90.0_f64, f64::NEG_INFINITY];
-    let [south, west, north, east] =
-        positions.iter().fold(everything, |[south, west, north, east], at| {
-            let (lat, lon) = (at.lat_deg(), turned(at.lon_deg()));
-            [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
-        });
-    // Just below 180 degrees: there the square of its western side ends.
-    let end_deg = 180.0_f64.next_down();
-    let parts = match (west < -180.0, east >= 180.0) {
-        (true, _) => vec![[south, west + 360.0, north, end_deg], [south, -180.0, north, east]],
-        (_, true) => vec![[south, west, north, end_deg], [south, -180.0, north, east - 360.0]],
-        _ => vec![[south, west, north, east]],
-    };
-    let squares: Option<Vec<_>> = parts.into_iter().map(squares_within).collect();
-    Ok(squares.ok_or_else(too_large)?.concat())
+    let edges = positions.iter().fold(everything, |[south, west, north, east], at| {
+        let (lat, lon) = (at.lat_deg(), turned(at.lon_deg()));
+        [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
+    });
+    squares_within(edges).ok_or_else(too_large)
 }
 
 /// Squares that a scenario names, and those under its nodes and coverages.
@@ -205,5 +196,25 @@ fn add_positions(value: &Value, positions: &mut Vec<GeoPoint>) {
         Value::Array(items) => items.iter().for_each(|item| add_positions(item, positions)),
         Value::Object(fields) => fields.values().for_each(|item| add_positions(item, positions)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_between_positions_across_180_degrees_are_few() {
+        let at = |lat, lon| GeoPoint::new(lat, lon).unwrap();
+        let names = |positions: &[GeoPoint]| {
+            let squares = squares_between(positions).unwrap();
+            let mut names: Vec<_> = squares.iter().map(ToString::to_string).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&[at(-16.5, 179.9), at(-16.6, -179.9)]), ["S17E179", "S17W180"]);
+        assert_eq!(names(&[at(-16.5, -179.9), at(-16.6, 179.9)]), ["S17E179", "S17W180"]);
+        assert_eq!(names(&[at(57.5, 11.9), at(57.6, 12.1)]), ["N57E011", "N57E012"]);
+        assert!(squares_between(&[at(-60.0, -80.0), at(60.0, 80.0)]).is_err());
     }
 }
