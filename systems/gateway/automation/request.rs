@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::automation::language::{
-    Analysis, HttpMethod, SEALED_PREFIX, SECRET_SHOWN, is_secret_field, is_secret_header,
-    shown_url, visit_texts,
+    Analysis, HttpMethod, SEALED_PREFIX, SECRET_SHOWN, is_secret_header, shown_url,
+    visit_secret_texts,
 };
 
 /// Request of a delivery, with its values filled in.
@@ -106,7 +106,7 @@ impl DeliveryRequest {
             if signing_key.is_some() {
                 display["signing_key"] = SECRET_SHOWN.into();
             }
-            visit_texts(&mut display["body"], is_secret_field, &mut |_, text| {
+            visit_secret_texts(&mut display["body"], &mut |_, text| {
                 if text.starts_with(SEALED_PREFIX) {
                     SECRET_SHOWN.clone_into(text);
                 }

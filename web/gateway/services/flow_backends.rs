@@ -21,7 +21,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_
 use serde_json::{Value, json};
 
 use super::external::call::{EndpointAnswer, call_endpoint};
-use super::flow_secrets::{body_texts, opened_body, opened_header, opened_url};
+use super::flow_secrets::{opened_body, opened_header, opened_url};
 use super::node_commands;
 use super::vault::Vault;
 use super::webhook_signature;
@@ -282,8 +282,7 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
     request.limit = Duration::from_secs(u64::from(*timeout_s));
     // Receivers put secrets into paths.
     let path = url_parts(&url).1.to_owned();
-    let Ok(body) = opened_body(body, vault) else { return failed(foreign, false) };
-    let mut secrets = body_texts(&body);
+    let Ok((body, mut secrets)) = opened_body(body, vault) else { return failed(foreign, false) };
     secrets.push(path);
     let mut fields = Vec::new();
     for (name, value) in headers {

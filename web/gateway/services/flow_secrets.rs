@@ -5,8 +5,8 @@
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
-    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_field,
-    is_secret_header, shown_url, url_parts, visit_texts,
+    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_header,
+    shown_url, url_parts, visit_secret_texts,
 };
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
@@ -167,7 +167,7 @@ impl Secret {
 fn body_secrets(params: &Params) -> Vec<Secret> {
     let mut secrets = Vec::new();
     if let Some(mut body) = params.get(BODY).cloned() {
-        visit_texts(&mut body, is_secret_field, &mut |pointer, _| {
+        visit_secret_texts(&mut body, &mut |pointer, _| {
             secrets.push(Secret::Body(pointer.to_owned()));
         });
     }
@@ -288,25 +288,23 @@ pub fn opened_header(value: &str, vault: &Vault) -> Result<String, String> {
         .map_or_else(|| Ok(value.to_owned()), |sealed| opened(sealed, vault))
 }
 
-/// The body of a webhook with its secrets opened.
+/// The body of a webhook with its secrets opened, and their texts.
 ///
 /// # Errors
 /// When one was sealed under another key.
-pub fn opened_body(body: &Value, vault: &Vault) -> Result<Value, String> {
+pub fn opened_body(body: &Value, vault: &Vault) -> Result<(Value, Vec<String>), String> {
     let mut opened = body.clone();
-    let mut outcome = Ok(());
-    visit_texts(&mut opened, is_secret_field, &mut |_, text| match opened_header(text, vault) {
-        Ok(value) => *text = value,
-        Err(err) => outcome = Err(err),
+    let mut secrets = Ok(Vec::new());
+    visit_secret_texts(&mut opened, &mut |_, text| match opened_header(text, vault) {
+        Ok(value) => {
+            text.clone_from(&value);
+            if let Ok(secrets) = &mut secrets {
+                secrets.push(value);
+            }
+        }
+        Err(err) => secrets = Err(err),
     });
-    outcome.map(|()| opened)
-}
-
-/// The texts of secrets in the body of a webhook, which are opened.
-pub fn body_texts(opened: &Value) -> Vec<String> {
-    let mut texts = Vec::new();
-    visit_texts(&mut opened.clone(), is_secret_field, &mut |_, text| texts.push(text.clone()));
-    texts
+    secrets.map(|secrets| (opened, secrets))
 }
 
 fn opened(sealed: &str, vault: &Vault) -> Result<String, String> {
@@ -378,9 +376,9 @@ mod tests {
                 assert_eq!(opened_header(value.as_str().unwrap(), &vault).unwrap(), "hush");
             }
             assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
-            let body = opened_body(&params["body"], &vault).unwrap();
+            let (body, texts) = opened_body(&params["body"], &vault).unwrap();
             assert_eq!(body["user"][0]["Token"], "hush");
-            assert_eq!(body_texts(&body), ["hush"; 2]);
+            assert_eq!(texts, ["hush"; 2]);
         }
         let view = without_secrets(&sealed);
         let expected = given("https://hook.test/(set)", SECRET_SHOWN);

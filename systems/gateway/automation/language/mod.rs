@@ -36,7 +36,7 @@ pub use node_use::{NodeUse, remove_node};
 pub use outside::{
     Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, MqttPublish, Retry, RunPlan,
     SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, is_secret_field, is_secret_header,
-    shown_url, url_parts, visit_texts,
+    shown_url, url_parts, visit_secret_texts,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
 pub use templates::template_mistakes;

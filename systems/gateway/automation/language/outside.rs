@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::templates::escaped;
+
 /// Beginning of a secret that is sealed.
 pub const SEALED_PREFIX: &str = "sealed:";
 
@@ -55,37 +57,31 @@ pub fn is_secret_field(name: &str) -> bool {
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Calls `visit` with the pointer and the text of each text in a JSON document that stands in a field of a
-/// name which `is_of` accepts, or below one.
-pub fn visit_texts(
-    value: &mut Value,
-    is_of: fn(&str) -> bool,
-    visit: &mut impl FnMut(&str, &mut String),
-) {
+/// Calls `visit` with the pointer and the text of each text in the body of a webhook that stands in a field
+/// whose value may be a secret, or below one.
+pub fn visit_secret_texts(value: &mut Value, visit: &mut impl FnMut(&str, &mut String)) {
     fn walk(
         value: &mut Value,
         (pointer, fits): (&str, bool),
-        is_of: fn(&str) -> bool,
         visit: &mut impl FnMut(&str, &mut String),
     ) {
         match value {
             Value::String(text) if fits => visit(pointer, text),
             Value::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    walk(item, (&format!("{pointer}/{index}"), fits), is_of, visit);
+                    walk(item, (&format!("{pointer}/{index}"), fits), visit);
                 }
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let key = name.replace('~', "~0").replace('/', "~1");
-                    let fits = fits || is_of(name);
-                    walk(field, (&format!("{pointer}/{key}"), fits), is_of, visit);
+                    let fits = fits || is_secret_field(name);
+                    walk(field, (&format!("{pointer}/{}", escaped(name)), fits), visit);
                 }
             }
             _ => {}
         }
     }
-    walk(value, ("", false), is_of, visit);
+    walk(value, ("", false), visit);
 }
 
 /// The origin of a URL, and its path with query and fragment.

@@ -20,31 +20,21 @@ const NODE_EVENT: [&str; 4] = ["event", "at", "node_id", "node_name"];
 const OUTAGE: [&str; 6] =
     ["outage_id", "state", "summary", "behind", "behind_count", "silent_since"];
 
-/// Values of an outage that is over.
-const RECOVERED: [&str; 9] = [
-    "outage_id",
-    "state",
-    "summary",
-    "behind",
-    "behind_count",
-    "silent_since",
-    "duration_s",
-    "duration",
-    "still_silent",
-];
+/// Values of an outage that is over, beside those of [`OUTAGE`].
+const OUTAGE_END: [&str; 3] = ["duration_s", "duration", "still_silent"];
 
 /// Values of an event of a node beside [`NODE_EVENT`]; `None` where they differ from time to time.
-fn values_of_event(event: NodeEventKind) -> Option<&'static [&'static str]> {
+fn values_of_event(event: NodeEventKind) -> Option<Vec<&'static str>> {
     Some(match event {
         NodeEventKind::Online | NodeEventKind::Stale | NodeEventKind::Offline => {
-            &["from", "to", "reason"]
+            vec!["from", "to", "reason"]
         }
-        NodeEventKind::Approved | NodeEventKind::Revoked | NodeEventKind::Gone => &["state"],
-        NodeEventKind::Rejected => &["state", "registration_id", "hostname", "mac", "reason"],
+        NodeEventKind::Approved | NodeEventKind::Revoked | NodeEventKind::Gone => vec!["state"],
+        NodeEventKind::Rejected => vec!["state", "registration_id", "hostname", "mac", "reason"],
         NodeEventKind::Alert => return None,
-        NodeEventKind::Outage => &OUTAGE,
-        NodeEventKind::Recovered => &RECOVERED,
-        NodeEventKind::Resolved => &[
+        NodeEventKind::Outage => OUTAGE.to_vec(),
+        NodeEventKind::Recovered => [&OUTAGE[..], &OUTAGE_END].concat(),
+        NodeEventKind::Resolved => vec![
             "alert_id",
             "flow_id",
             "key",
@@ -67,7 +57,7 @@ fn values_of(step: &FlowStep) -> Option<Vec<&'static str>> {
             let events = step.params.get("events").cloned().unwrap_or_default();
             let events: Vec<NodeEventKind> = serde_json::from_value(events).ok()?;
             let values = events.into_iter().map(values_of_event).collect::<Option<Vec<_>>>()?;
-            NODE_EVENT.into_iter().chain(values.into_iter().flatten().copied()).collect()
+            NODE_EVENT.into_iter().chain(values.into_iter().flatten()).collect()
         }
         _ => return None,
     })
@@ -128,6 +118,11 @@ impl<'f> Names<'f> {
             }
         }
     }
+}
+
+/// A key as a part of a JSON pointer.
+pub(super) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn unescaped(part: &str) -> String {
@@ -193,8 +188,8 @@ fn check_texts(
         }
         Value::Object(fields) => {
             for (key, field) in fields.iter().filter(|(key, _)| *key != "authorization") {
-                let key = key.replace('~', "~0").replace('/', "~1");
-                check_texts(names, step, field, &format!("{at}/{key}"), mistakes);
+                let at = format!("{at}/{}", escaped(key));
+                check_texts(names, step, field, &at, mistakes);
             }
         }
         _ => {}
