@@ -11,8 +11,6 @@ const EARTH_RADIUS_M: f64 = 6_371_008.8;
 /// An antenna, and the one that it looks at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// Node of the antenna.
-    node: String,
     from: End,
     to: End,
     /// Factor of the Earth's radius.
@@ -38,13 +36,7 @@ impl End {
 impl Aim {
     /// The aim of a node at another one; `None` where a position is invalid.
     pub(super) fn new(from: &NodeFile, to: &NodeFile, k_factor: f64) -> Option<Self> {
-        let node = from.name.clone();
-        Some(Self { node, from: End::of(from)?, to: End::of(to)?, k_factor })
-    }
-
-    /// `true` for a node that looks along this aim.
-    pub(super) fn is_of(&self, node: &str) -> bool {
-        self.node == node
+        Some(Self { from: End::of(from)?, to: End::of(to)?, k_factor })
     }
 
     /// The direction, with the ground of `elevation_msl_m` where the file does not state that of both nodes;

@@ -61,7 +61,7 @@ mod tests_ranges;
 #[cfg(test)]
 mod tests_shipped;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use groundwave_engine::Clock;
@@ -137,8 +137,8 @@ pub struct Scenario {
     pub testbed: Settings,
     /// The commands by time; those of one time in the order in which they apply, setup first.
     pub records: Vec<Scheduled>,
-    /// Antennas whose elevation depends on the ground: level in `records`.
-    pub aims: Vec<Aim>,
+    /// Antennas whose elevation depends on the ground, by their nodes: level in `records`.
+    pub aims: BTreeMap<String, Aim>,
     /// Line of the file, from 1, that each record stems from: as long as `records`.
     pub lines: Vec<u32>,
     /// Names of all nodes: those written, those generated, those added by commands.
@@ -162,8 +162,7 @@ impl Scenario {
         if record.name != "node.add" {
             return body;
         }
-        let name = body["node"].as_str().unwrap_or_default();
-        let aim = self.aims.iter().find(|aim| aim.is_of(name));
+        let aim = body["node"].as_str().and_then(|name| self.aims.get(name));
         let pointing = aim.and_then(|aim| aim.pointing(elevation_msl_m));
         if let Some(pointing) = pointing.filter(|_| body["station"]["pointing"].is_object()) {
             body["station"]["pointing"]["elevation_deg"] = pointing.elevation_deg.into();
@@ -350,7 +349,7 @@ fn meaning(
         nodes: check::Names::default(),
         node_names: Vec::new(),
         records: Vec::new(),
-        aims: Vec::new(),
+        aims: BTreeMap::new(),
         report,
     };
     lower::lower(&mut lowering);

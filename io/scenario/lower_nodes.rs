@@ -41,7 +41,8 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
             station.pointing = station::pointing(node, pointing, &by_name, k_factor, &at, report);
             let target = pointing.at.as_deref().filter(|_| pointing.elevation_deg.is_none());
             let target = target.and_then(|name| by_name.get(name));
-            lowering.aims.extend(target.and_then(|target| Aim::new(node, target, k_factor)));
+            let aim = target.and_then(|target| Aim::new(node, target, k_factor));
+            lowering.aims.extend(aim.map(|aim| (node.name.clone(), aim)));
         }
         if let Some(station) = &mut built {
             (station.surroundings, station.indoor) = (node.surroundings, node.indoor);

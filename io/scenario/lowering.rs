@@ -1,5 +1,6 @@
 //! State that the sections of a [`ScenarioFile`] share while they become records.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_model::radio::station::Station;
@@ -30,8 +31,8 @@ pub(super) struct Lowering<'a> {
     /// Names in the order they were given.
     pub(super) node_names: Vec<String>,
     pub(super) records: Vec<Placed>,
-    /// Antennas whose elevation depends on the ground.
-    pub(super) aims: Vec<Aim>,
+    /// Antennas whose elevation depends on the ground, by their nodes.
+    pub(super) aims: BTreeMap<String, Aim>,
     pub(super) report: Report,
 }
 

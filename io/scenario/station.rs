@@ -240,7 +240,8 @@ fn refuse_missing<T>(
     None
 }
 
-/// Direction of the antenna of `node`, over level ground where the file does not state it. `others` are the nodes it may point at.
+/// Direction of the antenna of `node`, over level ground where the file does not state it. `others` are the
+/// nodes it may point at.
 pub(super) fn pointing(
     node: &NodeFile,
     file: &PointingFile,
