@@ -24,6 +24,11 @@ export function turned(lon: number, about: number): number {
 /** A longitude from -180 to 180 degrees. */
 export const wrapped = (lon: number) => (Math.abs(lon) <= 180 ? lon : ((((lon + 180) % 360) + 360) % 360) - 180);
 
+/** Bounds whose edges are longitudes from -180 to 180 degrees. */
+export function wrappedBounds<B extends { west: number; east: number }>(bounds: B): B {
+  return { ...bounds, west: wrapped(bounds.west), east: wrapped(bounds.east) };
+}
+
 /** `part` of the straight way from `a` to `b`. */
 export function between(a: LatLon, b: LatLon, part: number): LatLon {
   return { lat: a.lat + (b.lat - a.lat) * part, lon: a.lon + (turned(b.lon, a.lon) - a.lon) * part };

@@ -1,5 +1,5 @@
 // Ground that the server lacks and can fetch: what it offers for the view, and the fetch in progress.
-import { wrapped } from '../geo';
+import { wrappedBounds } from '../geo';
 import { api, Refusal, wanted, type GroundFetch, type GroundOffer } from '../api/client';
 
 /** An area, degrees. */
@@ -34,7 +34,7 @@ export class Ground {
   look(bounds: Bounds | null): void {
     clearTimeout(this.#timer);
     // A view may have been turned around the Earth.
-    this.#bounds = bounds && { ...bounds, west: wrapped(bounds.west), east: wrapped(bounds.east) };
+    this.#bounds = bounds && wrappedBounds(bounds);
     const asked = this.#bounds;
     if (!asked) this.offer = null;
     else this.#timer = setTimeout(() => void this.#ask(asked), SETTLED_MS);

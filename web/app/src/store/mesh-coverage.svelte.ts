@@ -1,6 +1,6 @@
 // The live coverage of the mesh: its cells follow the nodes of the deployment, on the server.
 import { api, wanted, type Indoor, type MeshCoverageState, type Surroundings } from '../api/client';
-import { turned, wrapped } from '../geo';
+import { turned, wrappedBounds } from '../geo';
 import { NO_VALUE, put, emptyGrid, type CellTile, type Grid, type GridBounds } from './grid';
 
 /** Cells of the area that is shown, about; the server takes up to 1,048,576. */
@@ -37,7 +37,7 @@ export function areaAround(places: readonly { lat: number; lon: number }[], cell
   if (bounds.south >= bounds.north) throw new Error(`The map and its coverage end at ${LATITUDE_MAX_DEG}° of latitude.`);
   const area = (bounds.north - bounds.south) * (bounds.east - bounds.west) * 3600 * 3600;
   const cell_arcsec = Math.min(CELL_ARCSEC_MAX, Math.max(CELL_ARCSEC_MIN, Math.ceil(Math.sqrt(area / cells))));
-  return { bounds: bounds.east - bounds.west < 360 ? { ...bounds, west: wrapped(bounds.west), east: wrapped(bounds.east) } : { ...bounds, west: -180, east: 180 }, cell_arcsec };
+  return { bounds: bounds.east - bounds.west < 360 ? wrappedBounds(bounds) : { ...bounds, west: -180, east: 180 }, cell_arcsec };
 }
 
 /** Height and surroundings of the receivers. */
