@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
-use groundwave_model::terrain::GeoPoint;
 use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::coverage::Interference;
@@ -430,8 +429,8 @@ fn require_sites(work: &Work, ground: &OpenTerrain) -> Result<(), Failure> {
     let sites = work.plan.sites.iter();
     let blind: Vec<_> =
         sites.filter(|site| ground.terrain.elevation_msl_m(site.position).is_none()).collect();
-    let lies_on_tiles = |position: GeoPoint| ground.terrain.resolution_arcsec(position).is_some();
-    let remedy = match blind.iter().all(|site| lies_on_tiles(site.position)) {
+    let mut positions = blind.iter().map(|site| site.position);
+    let remedy = match positions.all(|at| ground.terrain.resolution_arcsec(at).is_some()) {
         true => VOIDS_REMEDY,
         false => REMEDY,
     };

@@ -192,9 +192,7 @@ impl Settings {
 
 /// The option with a setting as its default.
 fn with_default(arg: Arg, setting: &Setting) -> Arg {
-    let is_secret = arg.is_hide_env_values_set();
-    let values = setting.values.clone();
-    arg.required(false).hide_default_value(is_secret).default_values(values)
+    arg.required(false).default_values(setting.values.clone())
 }
 
 type Key<'t> = Spanned<Cow<'t, str>>;

@@ -8,8 +8,7 @@ use crate::problem::FieldCode;
 
 /// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
 /// of direction, line separators, invisible operators, fillers and the blank Braille pattern, byte order mark.
-/// Joiners are left out: scripts
-/// need them.
+/// Joiners are left out: scripts need them.
 const INVISIBLE: [std::ops::RangeInclusive<char>; 14] = [
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',

@@ -217,12 +217,11 @@ impl TerrainOptions {
 
     /// The terrain of a scenario with the land cover of these options.
     fn for_ground_of(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
-        let replaces = |of_scenario: bool| {
-            self.srtm_dir.is_some() && !(self.fallbacks.srtm_dir && of_scenario)
-        };
-        let fetches = self.fetch && !(self.fallbacks.fetch && scenario.names_terrain);
+        let Fallbacks { srtm_dir, fetch, .. } = self.fallbacks;
+        let is_supplied = (self.srtm_dir.is_some() && !(srtm_dir && scenario.names_terrain))
+            || (self.fetch && !(fetch && scenario.names_terrain));
         match &scenario.terrain {
-            ScenarioTerrain::Flat { .. } if replaces(scenario.names_terrain) || fetches => {
+            ScenarioTerrain::Flat { .. } if is_supplied => {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
