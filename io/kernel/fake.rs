@@ -7,12 +7,13 @@
 mod device;
 mod options;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::incoming;
 use super::{
-    Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, Request,
+    Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, Redirection,
+    Request,
 };
 use device::Device;
 use nix::libc::EPERM;
@@ -35,6 +36,8 @@ struct State {
     sent: Vec<Request>,
     /// Interfaces that other programs changed.
     changed: Vec<String>,
+    /// Ports whose incoming traffic is redirected to a device that another program deleted.
+    without_device: BTreeSet<String>,
 }
 
 /// First index of the devices of incoming traffic.
@@ -105,13 +108,21 @@ impl Fake {
         })
     }
 
-    /// Ends the redirection of the incoming traffic of a port, as another program does.
+    /// Breaks the path of the incoming traffic of a port, as another program does.
     ///
     /// # Panics
     /// When the port has none.
-    pub fn end_redirection(&self, interface: &str) {
-        self.with_link(interface, |link| link.is_idle = true);
-        self.notify(&mut self.lock(), interface);
+    pub fn break_redirection(&self, port: &str, redirection: Redirection) {
+        self.with_link(port, |link| {
+            link.redirection = redirection;
+            link.is_down = redirection == Redirection::DeviceDown;
+        });
+        let mut state = self.lock();
+        if redirection == Redirection::DeviceGone {
+            state.devices.remove(port);
+            state.without_device.insert(port.to_owned());
+        }
+        self.notify(&mut state, port);
     }
 
     /// Removes an interface.
@@ -222,7 +233,11 @@ impl Kernel for Fake {
         let device = state.devices.get(interface);
         let base = incoming::base_of(interface).and_then(|base| state.devices.get(base));
         if let (None, Some(base)) = (device, base) {
-            return Ok(Link { index: 0, ..base.link.clone() });
+            let redirection = match state.without_device.contains(interface) {
+                true => Redirection::DeviceGone,
+                false => Redirection::InForce,
+            };
+            return Ok(Link { index: 0, redirection, ..base.link.clone() });
         }
         device
             .map(|device| device.link.clone())
@@ -238,17 +253,21 @@ impl Kernel for Fake {
             return Err(KernelError::Gone { what: base.to_owned() });
         };
         if let Some(device) = state.devices.get_mut(interface) {
-            return Ok(std::mem::take(&mut device.link.is_idle));
+            device.link.is_down = false;
+            return Ok(std::mem::take(&mut device.link.redirection) != Redirection::InForce);
         }
         let mut device = Device::new(INCOMING + base.index);
         device.link = Link { index: INCOMING + base.index, is_ifb: true, ..base };
+        state.without_device.remove(interface);
         state.devices.insert(interface.to_owned(), device);
         Ok(true)
     }
 
     async fn release(&mut self, interface: &str) -> Result<(), KernelError> {
         if incoming::base_of(interface).is_some() {
-            self.lock().devices.remove(interface);
+            let mut state = self.lock();
+            state.devices.remove(interface);
+            state.without_device.remove(interface);
         }
         Ok(())
     }

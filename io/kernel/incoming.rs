@@ -105,6 +105,14 @@ pub fn delete_device(index: u32) -> RouteRequest {
     RouteRequest { header: (RTM_DELLINK, 0), body, what: format!("delete the device {index}") }
 }
 
+/// Change of a device to administratively up.
+#[must_use]
+pub fn set_up(index: u32) -> RouteRequest {
+    let mut body = Vec::new();
+    append_words(&mut body, &[0, index, IFF_UP as u32, IFF_UP as u32]);
+    RouteRequest { header: (RTM_NEWLINK, 0), body, what: format!("set the device {index} up") }
+}
+
 /// Filter that redirects the incoming packets of interface `base` to a device; without one its deletion.
 #[must_use]
 pub fn redirect(base: u32, device: Option<u32>) -> FilterRequest {
@@ -119,6 +127,12 @@ pub fn redirect(base: u32, device: Option<u32>) -> FilterRequest {
     }
 }
 
+/// `true` for the filter of a port, whatever it redirects to.
+#[must_use]
+pub fn is_own(message: &FilterMessage) -> bool {
+    message.preference == PREFERENCE && message.kind == MATCHALL
+}
+
 /// `true` for the filter that redirects to a device.
 #[must_use]
 pub fn is_redirect(message: &FilterMessage, device: u32) -> bool {
@@ -131,9 +145,7 @@ pub fn is_redirect(message: &FilterMessage, device: u32) -> bool {
         let [.., operation, target] = parameters.words::<7>(PARMS).ok()??;
         (action.text(ACT_KIND)? == MIRRED && operation == EGRESS_REDIRECT).then_some(target)
     };
-    message.preference == PREFERENCE
-        && message.kind == MATCHALL
-        && target(&message.options) == Some(device)
+    is_own(message) && target(&message.options) == Some(device)
 }
 
 /// Kind of the action.
@@ -181,8 +193,9 @@ mod tests {
         for other in [0, 1, 3] {
             assert!(!is_redirect(&message, other), "{other}");
         }
+        assert!(is_own(&message));
         let elsewhere = FilterMessage { preference: 1, ..message.clone() };
-        assert!(!is_redirect(&elsewhere, STOLEN));
+        assert!(!is_redirect(&elsewhere, STOLEN) && !is_own(&elsewhere));
         let nothing = FilterMessage { options: vec![], ..message };
         assert!(!is_redirect(&nothing, STOLEN));
     }

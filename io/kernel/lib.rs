@@ -50,7 +50,7 @@ pub use fake::Fake;
 pub use fifo::Fifo;
 pub use filter::{FilterMessage, FilterRequest};
 pub use linux_tc::LinuxTc;
-pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
+pub use message::{Counters, Handle, Link, Qdisc, Redirection, Request, Verb};
 pub use namespaces::{NamespacePort, Namespaces};
 pub use netem::{Netem, Odds, UnsupportedNetemAttr};
 pub use reading::Reading;

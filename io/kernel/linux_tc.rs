@@ -9,9 +9,9 @@ use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, Watc
 use netlink_packet_core::{DecodeError, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME,
-    IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC,
-    RTM_GETTFILTER, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
+    EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFF_UP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE,
+    IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK,
+    RTM_GETQDISC, RTM_GETTFILTER, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
 };
 
 use super::batch::Message;
@@ -19,7 +19,7 @@ use super::incoming;
 use super::message::TC_HEADER_BYTES;
 use super::{
     Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, ReadBack,
-    Request, Verb,
+    Redirection, Request, Verb,
 };
 
 /// Bytes of `struct ifinfomsg`.
@@ -78,10 +78,8 @@ impl LinuxTc {
         match self.look_up(&name) {
             Ok(device) if device.is_ifb => {
                 self.indices.insert(port.to_owned(), device.index);
-                let filters = self.dump_filters(base.index, incoming::INGRESS)?;
-                let mut filters = filters.iter();
-                let is_idle = !filters.any(|one| incoming::is_redirect(one, device.index));
-                Ok(Link { is_idle, ..device })
+                let redirection = self.redirection(base.index, Some(&device))?;
+                Ok(Link { redirection, ..device })
             }
             Ok(_) => Err(KernelError::Rejected {
                 what: format!("use the device {name}"),
@@ -90,11 +88,34 @@ impl LinuxTc {
             }),
             Err(KernelError::Gone { .. }) => {
                 self.indices.remove(port);
+                let redirection = self.redirection(base.index, None)?;
                 let Link { mtu_bytes, gso_bytes_max, tx_queue_packets, .. } = base;
-                Ok(Link { mtu_bytes, gso_bytes_max, tx_queue_packets, ..Link::default() })
+                let sizes = Link { mtu_bytes, gso_bytes_max, tx_queue_packets, ..Link::default() };
+                Ok(Link { redirection, ..sizes })
             }
             Err(err) => Err(err),
         }
+    }
+
+    /// The path of the incoming traffic of the interface `base`.
+    fn redirection(
+        &mut self,
+        base: u32,
+        device: Option<&Link>,
+    ) -> Result<Redirection, KernelError> {
+        let filters = self.dump_filters(base, incoming::INGRESS)?;
+        let has_own = filters.iter().any(incoming::is_own);
+        let leads_to = |device: &Link| {
+            filters.iter().any(|filter| incoming::is_redirect(filter, device.index))
+        };
+        Ok(match device {
+            Some(device) if leads_to(device) && device.is_down => Redirection::DeviceDown,
+            Some(device) if leads_to(device) => Redirection::InForce,
+            // The kernel drops what is redirected to a device that is no more.
+            _ if has_own => Redirection::DeviceGone,
+            Some(_) => Redirection::Missing,
+            None => Redirection::InForce,
+        })
     }
 
     fn dump_filters(
@@ -178,12 +199,14 @@ impl Kernel for LinuxTc {
             return Ok(false);
         };
         let device = self.incoming(interface, base)?;
-        if device.index != 0 && !device.is_idle {
+        if device.index != 0 && device.redirection == Redirection::InForce {
             return Ok(false);
         }
         let base = self.look_up(base)?;
         if device.index == 0 {
             self.execute(&incoming::create_device(&base))?;
+        } else if device.is_down {
+            self.execute(&incoming::set_up(device.index))?;
         }
         let device = self.look_up(&incoming::device_of(base.index))?;
         match self.execute(&incoming::hook(base.index, Verb::Create)) {
@@ -202,11 +225,11 @@ impl Kernel for LinuxTc {
             return Ok(());
         };
         let device = self.incoming(interface, base)?;
-        if device.index == 0 {
+        if device.index == 0 && device.redirection == Redirection::InForce {
             return Ok(());
         }
         let base = self.look_up(base)?;
-        if !device.is_idle {
+        if device.redirection != Redirection::Missing {
             self.execute(&incoming::redirect(base.index, None))?;
         }
         let hooks = [incoming::INGRESS, incoming::EGRESS];
@@ -218,7 +241,9 @@ impl Kernel for LinuxTc {
             // It may be one of another kind, with the same handle.
             let _ = self.execute(&incoming::hook(base.index, Verb::Delete));
         }
-        self.execute(&incoming::delete_device(device.index))?;
+        if device.index != 0 {
+            self.execute(&incoming::delete_device(device.index))?;
+        }
         self.indices.remove(interface);
         Ok(())
     }
@@ -384,7 +409,7 @@ const FORWARDING: [&str; 2] = ["bridge", "openvswitch"];
 /// Decodes `struct ifinfomsg` and its attributes.
 fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
     const NAME: &str = "an interface";
-    let [_, index, _, _] = words(NAME, body)?;
+    let [_, index, flags, _] = words(NAME, body)?;
     let attrs = Attrs::read(NAME, &body[LINK_HEADER_BYTES..])?;
     let number = |kind| Ok::<_, DecodeError>(attrs.words::<1>(kind)?.map(|[number]| number));
     // struct rtnl_link_stats64: packets, bytes, errors and drops, receive before transmit.
@@ -407,7 +432,8 @@ fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
         tx_bytes: counter(3),
         tx_dropped: counter(7),
         is_ifb: kind.as_deref() == Some(incoming::IFB),
-        is_idle: false,
+        is_down: flags & IFF_UP as u32 == 0,
+        redirection: Redirection::InForce,
         forwards: kind.is_some_and(|kind| FORWARDING.contains(&kind.as_str())),
     })
 }

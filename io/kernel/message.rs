@@ -160,6 +160,20 @@ pub struct Counters {
     pub backlog_bytes: u32,
 }
 
+/// Path of the incoming traffic of an interface to the device with its impairment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redirection {
+    /// To the device, or there is neither a device nor a redirection.
+    #[default]
+    InForce,
+    /// To no device, although there is one: nothing is impaired.
+    Missing,
+    /// To a device that does not exist: all packets are dropped.
+    DeviceGone,
+    /// To a device that is administratively down: all packets are dropped.
+    DeviceDown,
+}
+
 /// Interface as reported by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
@@ -179,8 +193,10 @@ pub struct Link {
     pub tx_dropped: u64,
     /// `true` for a device that incoming traffic can be redirected to.
     pub is_ifb: bool,
-    /// `true` for such a device to which the traffic of its interface is not redirected.
-    pub is_idle: bool,
+    /// `true` for a device that is administratively down.
+    pub is_down: bool,
+    /// Path of incoming traffic to such a device.
+    pub redirection: Redirection,
     /// `true` for a bridge or a switch, which forwards frames past its own disciplines.
     pub forwards: bool,
 }

@@ -12,7 +12,7 @@ use super::query::InterfaceQdiscs;
 use super::rules_reading::{rules_divergence, rules_in_force, with_rules};
 use super::stack::impairment_from_stack;
 use super::target::Target;
-use super::{KernelError, Link};
+use super::{KernelError, Link, Redirection};
 
 /// State of an interface, compared with the last request.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -51,7 +51,7 @@ impl Reading {
         divergence.extend(distribution(&impairment, requested.map(|(spec, _)| spec)));
         divergence.extend(two_states(&current.stack, extensions));
         divergence.extend(current.foreign.as_ref().map(foreign));
-        divergence.extend(current.link.is_idle.then(idle));
+        divergence.extend(redirection(current.link.redirection));
         let by_hardware = current.ours.iter().filter(|qdisc| qdisc.offloaded);
         divergence.extend(by_hardware.map(offloaded));
         let surroundings = Surroundings {
@@ -83,16 +83,38 @@ pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
 /// Layer of the redirection of incoming traffic.
 pub(super) const REDIRECT: &str = "redirect";
 
-/// Incoming traffic that is not redirected to its device.
-fn idle() -> DivergenceItem {
-    DivergenceItem {
+/// Incoming traffic that does not pass the device with its impairment.
+fn redirection(redirection: Redirection) -> Option<DivergenceItem> {
+    let (field, requested, observed, message) = match redirection {
+        Redirection::InForce => return None,
+        Redirection::Missing => (
+            "kind",
+            "mirred",
+            None,
+            "redirect kind: asked for mirred, the kernel holds nothing: incoming traffic is not impaired",
+        ),
+        Redirection::DeviceGone => (
+            "device",
+            "ifb",
+            None,
+            "redirect device: incoming traffic is redirected to a device that does not exist any more: \
+             all of it is dropped; the next change creates the device, and clear ends the redirection",
+        ),
+        Redirection::DeviceDown => (
+            "device",
+            "up",
+            Some("down"),
+            "redirect device: the device of the incoming traffic is down: all of it is dropped; the next \
+             change sets it up",
+        ),
+    };
+    let value = |text: &str| Value::Text(text.to_owned());
+    Some(DivergenceItem {
         layer: REDIRECT.to_owned(),
-        field: "kind".to_owned(),
-        requested: Some(Value::Text("mirred".to_owned())),
-        observed: None,
+        field: field.to_owned(),
+        requested: Some(value(requested)),
+        observed: observed.map(value),
         kind: DivergenceKind::Differs,
-        message: "redirect kind: asked for mirred, the kernel holds nothing: incoming traffic is \
-                  not impaired"
-            .to_owned(),
-    }
+        message: message.to_owned(),
+    })
 }

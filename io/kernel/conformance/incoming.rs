@@ -3,12 +3,12 @@
 use groundwave_impair::{Impairment, QueueUnit};
 
 use super::super::incoming::PREFIX;
-use super::super::{Kernel, KernelError, Options, Reading, Shaper};
+use super::super::{Kernel, KernelError, Options, Reading, Redirection, Shaper};
 use super::impairments::{queued, rated};
 use super::round_trip;
 
 /// Runs the cases on the incoming traffic of `interface`; `other` is another program on the same kernel,
-/// and `end_redirection` lets it end the redirection to the device.
+/// and `break_redirection` lets it break the path to the device.
 ///
 /// # Panics
 /// Where the kernel does not conform.
@@ -16,7 +16,7 @@ pub async fn incoming_conforms<K: Kernel>(
     kernel: K,
     mut other: K,
     interface: &str,
-    end_redirection: impl Fn(),
+    break_redirection: impl Fn(Redirection),
     options: Options,
 ) {
     let port = format!("{PREFIX}{interface}");
@@ -35,20 +35,29 @@ pub async fn incoming_conforms<K: Kernel>(
             "the other direction"
         );
         let device = other.link(&port).await.unwrap();
-        assert!(device.index != 0 && device.is_ifb && !device.is_idle);
+        assert!(device.index != 0 && device.is_ifb);
+        assert_eq!(device.redirection, Redirection::InForce);
     }
-    end_redirection();
-    let reading = shaper.read(&port).await.unwrap();
-    let layers: Vec<_> = reading.divergence.iter().map(|item| item.layer.as_str()).collect();
-    assert_eq!(layers, ["redirect"]);
-    let reading = shaper.apply(&port, &rated()).await.unwrap();
-    assert_eq!((reading.impairment, reading.divergence), (rated(), vec![]), "repaired");
+    for state in [Redirection::Missing, Redirection::DeviceDown, Redirection::DeviceGone] {
+        break_redirection(state);
+        let reading = shaper.read(&port).await.unwrap();
+        let mut layers = reading.divergence.iter().map(|item| item.layer.as_str());
+        assert!(layers.any(|layer| layer == "redirect"), "{state:?}: {:?}", reading.divergence);
+        assert_eq!(other.link(&port).await.unwrap().redirection, state);
+        let reading = shaper.apply(&port, &rated()).await.unwrap();
+        assert_eq!(
+            (reading.impairment, reading.divergence),
+            (rated(), vec![]),
+            "{state:?}: repaired"
+        );
+        break_redirection(state);
+        assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default(), "{state:?}");
+        let none = other.link(&port).await.unwrap();
+        assert_eq!((none.index, none.redirection), (0, Redirection::InForce), "{state:?}: removed");
+        shaper.apply(&port, &rated()).await.unwrap();
+    }
     assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default());
     assert_eq!(other.link(&port).await.unwrap().index, 0, "no device remains");
-    shaper.apply(&port, &rated()).await.unwrap();
-    end_redirection();
-    assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default());
-    assert_eq!(other.link(&port).await.unwrap().index, 0);
     assert_eq!(shaper.apply(&port, &Impairment::default()).await.unwrap(), Reading::default());
     let error = shaper.apply(&format!("{PREFIX}absent"), &rated()).await.unwrap_err();
     assert!(matches!(error, KernelError::Gone { .. }), "{error}");

@@ -40,10 +40,10 @@ fn the_model_conforms_with_and_without_netem() {
 fn incoming_traffic_of_the_model_conforms_with_and_without_ifb() {
     block_on(async {
         let whole = Fake::new(&["eth0"]);
-        let end = || whole.end_redirection("incoming:eth0");
-        incoming_conforms(whole.clone(), whole.clone(), "eth0", end, everything()).await;
+        let disturb = |state| whole.break_redirection("incoming:eth0", state);
+        incoming_conforms(whole.clone(), whole.clone(), "eth0", disturb, everything()).await;
         let bare = Fake::new(&["eth0"]).without("ifb");
-        incoming_conforms(bare.clone(), bare, "eth0", || (), everything()).await;
+        incoming_conforms(bare.clone(), bare, "eth0", |_| (), everything()).await;
     });
 }
 

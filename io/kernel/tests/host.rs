@@ -7,7 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use super::super::batch::Batch;
 use super::super::conformance::{conforms, draw, incoming_conforms, options, possible, round_trip};
 use super::super::fifo::Fifo;
-use super::super::{Handle, Kernel, LinuxTc, Namespaces, Request, Shaper, Verb};
+use super::super::{Handle, Kernel, LinuxTc, Namespaces, Redirection, Request, Shaper, Verb};
 use super::random::block_on;
 
 /// Runs `work` in a new namespace with the veth pair `port1`, `peer1`.
@@ -55,12 +55,22 @@ fn incoming_traffic_of_the_running_kernel_conforms() {
         block_on(async {
             let [kernel, other] = [(), ()].map(|()| LinuxTc::open(None).unwrap());
             let options = options(std::path::Path::new("/nowhere"));
-            let end = || {
-                let words = "filter del dev port1 ingress pref 26455".split(' ');
-                let status = std::process::Command::new("tc").args(words).status();
-                assert!(status.unwrap().success());
+            let disturb = |state| {
+                let mut show = std::process::Command::new("ip");
+                let links = show.args(["-o", "link", "show", "type", "ifb"]).output().unwrap();
+                let links = String::from_utf8(links.stdout).unwrap();
+                let device = links.split(": ").nth(1).unwrap();
+                let command = match state {
+                    Redirection::InForce => return,
+                    Redirection::Missing => "tc filter del dev port1 ingress pref 26455".to_owned(),
+                    Redirection::DeviceGone => format!("ip link del {device}"),
+                    Redirection::DeviceDown => format!("ip link set {device} down"),
+                };
+                let words: Vec<_> = command.split(' ').collect();
+                let status = std::process::Command::new(words[0]).args(&words[1..]).status();
+                assert!(status.unwrap().success(), "{command}");
             };
-            incoming_conforms(kernel, other, "port1", end, options).await;
+            incoming_conforms(kernel, other, "port1", disturb, options).await;
             let mut show = std::process::Command::new("tc");
             let text = show.args(["qdisc", "show", "dev", "port1"]).output().unwrap().stdout;
             assert!(!String::from_utf8(text).unwrap().contains("clsact"), "no hook remains");

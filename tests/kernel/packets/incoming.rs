@@ -101,8 +101,23 @@ fn incoming_packets_meet_the_impairment(bed: &mut Bed) {
         {"name": "free", "match": {"source": "198.51.100.2/32"}, "exclude": true}]}));
     bed.apply_to(&port, &setting).unwrap();
     assert_eq!(path.deliver().0, COUNT, "excluded");
-    bed.apply_to(&port, &impairment(json!({}))).unwrap();
+    let empty = impairment(json!({}));
+    bed.apply_to(&port, &empty).unwrap();
     assert_eq!(path.deliver().0, COUNT);
+    // Another program breaks the path to the device: no packet arrives, and either change mends it.
+    let setting = impairment(json!({"latency": {"kind": "constant", "duration": 1_000_000}}));
+    for (command, repair) in
+        [("link delete", &setting), ("link set", &setting), ("link delete", &empty)]
+    {
+        bed.apply_to(&port, &setting).unwrap();
+        let links = tool("ip", "-o link show type ifb");
+        let device = links.lines().find_map(|line| line.split(": ").nth(1)).unwrap().to_owned();
+        let state = if command == "link set" { " down" } else { "" };
+        ip(&format!("{command} {device}{state}\n"));
+        assert_eq!(path.deliver().0, 0, "{command}: all packets are dropped");
+        bed.apply_to(&port, repair).unwrap();
+        assert_eq!(path.deliver().0, COUNT, "{command}: repaired");
+    }
     assert!(!tool("ip", "link show").contains("gwin"), "no device remains");
     assert!(!tool("tc", &format!("qdisc show dev {NEAR}")).contains("clsact"), "no hook remains");
 }
