@@ -129,7 +129,7 @@ fn begin() -> (Engine<Snapshot>, Vec<Work>, Effects<Work>) {
 fn main() {
     let (mut engine, works, mut effects) = begin();
     let names = Names { testbed: "bench".to_owned(), network: [10, 78] };
-    let state = State::of("bench");
+    let state = State::of("bench").unwrap();
     tear_down(&state, None).unwrap();
     let mut plant = TestbedNetwork::new(names, state.folder()).unwrap();
     let (start, cpu) = (Instant::now(), cpu_s());

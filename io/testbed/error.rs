@@ -66,6 +66,9 @@ pub enum TestbedError {
         /// Most nodes.
         most: u32,
     },
+    /// No name of a testbed.
+    #[error("invalid name of a testbed: found {0:?}, allowed 1 to 16 of a-z, 0-9 and '-'")]
+    Name(String),
     /// An unknown node.
     #[error("there is no node {name:?} in the testbed {testbed}; it has {have}")]
     NoNode {

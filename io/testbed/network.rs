@@ -176,7 +176,7 @@ impl TestbedNetwork {
             self.assignments.values().map(|own| &own.assignment).collect();
         nodes.sort_by_key(|assignment| assignment.number);
         let lines = nodes.iter().map(|own| (self.names.address(own.number), own.name.as_str()));
-        let hosts = State::of(&self.names.testbed).hosts();
+        let hosts = State::of(&self.names.testbed)?.hosts();
         let written = fs::create_dir_all(hosts.parent().unwrap_or(&hosts))
             .and_then(|()| fs::write(&hosts, hosts_file(lines)));
         written.map_err(TestbedError::file("write", &hosts))

@@ -106,7 +106,7 @@ impl TestbedNetwork {
     /// When a namespace cannot be removed.
     pub(super) fn remove_strays(&mut self, view: &TestbedView) -> Result<(), TestbedError> {
         let names: BTreeSet<&str> = view.assignments.iter().map(|own| own.name.as_str()).collect();
-        let strays = State::of(&self.names.testbed).nodes()?;
+        let strays = State::of(&self.names.testbed)?.nodes()?;
         for name in strays.into_iter().filter(|name| !names.contains(name.as_str())) {
             let number = self.number_of(&name).unwrap_or_default();
             tracing::warn!(node = name, "a removed node is still there; it is removed now");

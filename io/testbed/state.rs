@@ -7,6 +7,8 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
+use groundwave_simulation::testbed::Settings;
+
 use super::error::TestbedError;
 use super::names::{NETNS, Names, SEGMENT};
 use super::namespace::{named, remove, terminate_processes};
@@ -23,13 +25,17 @@ pub struct State {
 }
 
 impl State {
-    /// The files of the testbed with this name, existing or not.
-    #[must_use]
-    pub fn of(testbed: &str) -> Self {
-        Self { testbed: testbed.to_owned(), folder: Path::new(FOLDER).join(testbed) }
+    /// The files of the testbed with this name, existing or not. Its folder, which [`tear_down`] removes, is
+    /// one in the folder of all testbeds.
+    ///
+    /// # Errors
+    /// [`TestbedError::Name`] for what is no name of a testbed.
+    pub fn of(testbed: &str) -> Result<Self, TestbedError> {
+        Settings::check_name(testbed).map_err(|_| TestbedError::Name(testbed.to_owned()))?;
+        Ok(Self { testbed: testbed.to_owned(), folder: Path::new(FOLDER).join(testbed) })
     }
 
-    /// Names of the testbeds with files or namespaces, in order.
+    /// Names of the testbeds with files or namespaces, in order. What has another name is not theirs.
     ///
     /// # Errors
     /// When a folder cannot be read.
@@ -42,6 +48,7 @@ impl State {
         for namespace in named("gw.")? {
             names.extend(namespace.split('.').nth(1).map(str::to_owned));
         }
+        names.retain(|name| Settings::check_name(name).is_ok());
         names.sort();
         names.dedup();
         Ok(names)

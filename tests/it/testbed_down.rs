@@ -112,3 +112,49 @@ fn a_controller_that_is_starting_is_ended() {
     assert!(lines[1].starts_with("testbed many removed: "), "{printed}");
     assert_eq!(&lines[2..], ["0", "0", "none"], "{printed}");
 }
+
+/// What is no name of a testbed is refused by every command, and files beside those of testbeds remain.
+#[needs(namespaces)]
+#[test]
+fn removal_takes_names_of_testbeds_only_and_leaves_other_files() {
+    let folder = folder();
+    let script = "mkdir -p /run/groundwave/Other /run/kept\n\
+        touch /run/groundwave/Other/file /run/kept/file\n\
+        for name in ../kept '' . .. /run/kept Other kept/ 'a b'; do\n\
+        for words in down status pause; do\n\
+        set +e; \"$0\" testbed $words --name \"$name\" 2>>errors; echo $?; set -e\n\
+        done; done\n\
+        \"$0\" testbed down\n\
+        ls /run/kept /run/groundwave/Other\n";
+    let printed = run(folder.path(), script);
+    let lines: Vec<&str> = printed.lines().collect();
+    let (codes, rest) = lines.split_at(24);
+    assert!(codes.iter().all(|code| *code == "2"), "{printed}");
+    assert_eq!(rest[0], "no testbed is up", "{printed}");
+    assert_eq!(rest.iter().filter(|line| **line == "file").count(), 2, "{printed}");
+    let errors = fs::read_to_string(folder.path().join("errors")).unwrap();
+    let first = "invalid name of a testbed: found \"../kept\", allowed 1 to 16 of a-z, 0-9 and '-'";
+    assert!(errors.contains(first), "{errors}");
+}
+
+/// A log that cannot be kept is refused before anything is removed.
+#[needs(namespaces)]
+#[test]
+fn a_log_that_cannot_be_kept_leaves_the_testbed_up() {
+    let folder = folder();
+    let script = "up\n\
+        for path in absent/x.gwlog /run; do\n\
+        set +e; \"$0\" testbed down --keep-log $path 2>>errors; echo $?; set -e\n\
+        done\n\
+        ls /run/netns | wc -l\n\
+        controller >/dev/null && echo running\n\
+        \"$0\" testbed down --keep-log many.gwlog\n\
+        left\n";
+    let printed = run(folder.path(), script);
+    let kept = format!("testbed many removed: {NODES} nodes; log: many.gwlog");
+    let expected = ["2", "2", &NODES.to_string(), "running", &kept, "0", "0"];
+    assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
+    let errors = fs::read_to_string(folder.path().join("errors")).unwrap();
+    assert!(errors.contains("invalid --keep-log absent/x.gwlog"), "{errors}");
+    assert!(fs::metadata(folder.path().join("many.gwlog")).unwrap().len() > 0);
+}

@@ -173,17 +173,28 @@ impl Settings {
         bindings.next().map(|binding| &binding.port)
     }
 
+    /// Refuses names that the names of namespaces and files cannot have as a part.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] at `name` unless it has 1 to 16 of `a-z`, `0-9` and `-`.
+    pub fn check_name(name: &str) -> Result<(), Refusal> {
+        let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        if !(1..=NAME_CHARS_MAX).contains(&name.len()) || !name.bytes().all(allowed) {
+            return Err(Refusal::invalid(
+                "name",
+                format!("{name:?}"),
+                "1 to 16 of a-z, 0-9 and '-'",
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses invalid settings.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] with the key, what was found and what is allowed.
     pub fn validate(&self) -> Result<(), Refusal> {
-        let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-        let length = 1..=NAME_CHARS_MAX;
-        if !length.contains(&self.name.len()) || !self.name.bytes().all(allowed) {
-            let name = format!("{:?}", self.name);
-            return Err(Refusal::invalid("name", name, "1 to 16 of a-z, 0-9 and '-'"));
-        }
+        Self::check_name(&self.name)?;
         if !matches!(self.network[0], 1..=126 | 128..=223) {
             let [a, b] = self.network;
             let network = format!("{a}.{b}");

@@ -1,6 +1,6 @@
 //! `testbed down`: removal of a testbed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -41,17 +41,35 @@ impl Down {
             };
         }
         let state = self.selection.state()?;
+        let keep_log = self.keep_log.as_deref();
+        keep_log.map_or(Ok(()), require_file)?;
+        let log = keep_log.filter(|_| state.log().exists());
         stop_controller(&state)?;
-        let removed = remove(&state, self.keep_log.as_deref())?;
+        let removed = remove(&state, keep_log)?;
         let name = &state.testbed;
         if output.json {
-            return output.json(&json!({ "testbed": name, "nodes_removed": removed }));
+            let document = json!({ "testbed": name, "nodes_removed": removed, "log": log });
+            return output.json(&document);
         }
+        let log = log.map(|log| format!("; log: {}", log.display())).unwrap_or_default();
         output.text(&match removed {
-            0 => format!("no testbed {name}\n"),
-            nodes => format!("testbed {name} removed: {nodes} nodes\n"),
+            0 => format!("no testbed {name}{log}\n"),
+            nodes => format!("testbed {name} removed: {nodes} nodes{log}\n"),
         })
     }
+}
+
+/// Refuses a log that cannot be kept, before anything is removed.
+fn require_file(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let problem = match folder {
+        _ if path.is_dir() => "a folder",
+        Some(folder) if !folder.is_dir() => "no such folder",
+        _ => return Ok(()),
+    };
+    let path = path.display();
+    let what = format!("invalid --keep-log {path}: found {problem}, allowed a file in a folder");
+    Err(Failure::Input(what))
 }
 
 /// Stops the controller if it is running. The removal goes on whatever becomes of its answer; one that

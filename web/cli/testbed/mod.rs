@@ -111,11 +111,11 @@ impl Selection {
     /// The selected testbed; a named one may not exist.
     pub fn state(&self) -> Result<State, Failure> {
         if let Some(name) = &self.name {
-            return Ok(State::of(name));
+            return State::of(name).map_err(Failure::input);
         }
         let all = State::all().map_err(Failure::machine)?;
         match all.as_slice() {
-            [only] => Ok(State::of(only)),
+            [only] => State::of(only).map_err(Failure::input),
             [] => Err(Failure::Input(
                 "no testbed is up; `groundwave testbed up SCENARIO` starts one".to_owned(),
             )),

@@ -107,7 +107,7 @@ impl Up {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let source = Source::open(&self.scenario)?;
         let settings = self.settings(&source.scenario)?;
-        let state = State::of(&settings.name);
+        let state = State::of(&settings.name).map_err(Failure::input)?;
         require_absent(&state)?;
         if !(0.0..=1000.0).contains(&self.speed) {
             let message = format!("invalid --speed: found {}, allowed 0 to 1000", self.speed);
