@@ -25,15 +25,22 @@ fn text(path: &Path) -> &str {
 /// Time of the failure in the recording, s.
 const FAILURE_S: f64 = 200.0;
 
-/// The shipped failover as a log: the relay in the north fails for good.
+/// Time at which the relay in the south begins to work, s. No frames are lost over either relay, so that a
+/// program which may choose between them keeps the one that it hears first.
+const SOUTH_S: f64 = 90.0;
+
+/// The shipped failover as a log: the relay in the south comes late, that in the north fails for good.
 fn recorded(folder: &Path) -> PathBuf {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/failover.toml");
     let shipped = std::fs::read_to_string(shipped).unwrap();
     let (setup, _) = shipped.split_once("[[failure]]").unwrap();
     let scenario = folder.join("failover.toml");
     let setup = setup.replace("duration_s = 120", "duration_s = 300").replace("\"ett\"", "\"etx\"");
-    let failure = format!("[[failure]]\nnode = \"north\"\nat_s = {FAILURE_S}\n");
-    std::fs::write(&scenario, format!("{setup}\n{failure}")).unwrap();
+    let failures = format!(
+        "[[failure]]\nnode = \"south\"\nat_s = 0\nuntil_s = {SOUTH_S}\n\
+         [[failure]]\nnode = \"north\"\nat_s = {FAILURE_S}\n"
+    );
+    std::fs::write(&scenario, format!("{setup}\n{failures}")).unwrap();
     let log = folder.join("failover.gwlog");
     groundwave(&["record", text(&scenario), "-o", text(&log)]);
     log
