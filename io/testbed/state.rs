@@ -29,7 +29,7 @@ impl State {
     /// one in the folder of all testbeds.
     ///
     /// # Errors
-    /// [`TestbedError::Name`] for what is no name of a testbed.
+    /// [`TestbedError::Name`] for an invalid name.
     pub fn of(testbed: &str) -> Result<Self, TestbedError> {
         Settings::check_name(testbed).map_err(|_| TestbedError::Name(testbed.to_owned()))?;
         Ok(Self { testbed: testbed.to_owned(), folder: Path::new(FOLDER).join(testbed) })

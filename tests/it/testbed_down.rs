@@ -113,7 +113,7 @@ fn a_controller_that_is_starting_is_ended() {
     assert_eq!(&lines[2..], ["0", "0", "none"], "{printed}");
 }
 
-/// What is no name of a testbed is refused by every command, and files beside those of testbeds remain.
+/// Invalid names are refused by every command, and files beside those of testbeds remain.
 #[needs(namespaces)]
 #[test]
 fn removal_takes_names_of_testbeds_only_and_leaves_other_files() {
@@ -151,8 +151,8 @@ fn a_log_that_cannot_be_kept_leaves_the_testbed_up() {
         \"$0\" testbed down --keep-log many.gwlog\n\
         left\n";
     let printed = run(folder.path(), script);
-    let kept = format!("testbed many removed: {NODES} nodes; log: many.gwlog");
-    let expected = ["2", "2", &NODES.to_string(), "running", &kept, "0", "0"];
+    let log = format!("testbed many removed: {NODES} nodes; log: many.gwlog");
+    let expected = ["2", "2", &NODES.to_string(), "running", &log, "0", "0"];
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
     let errors = fs::read_to_string(folder.path().join("errors")).unwrap();
     assert!(errors.contains("invalid --keep-log absent/x.gwlog"), "{errors}");

@@ -26,7 +26,7 @@ fn text(path: &Path) -> &str {
 const FAILURE_S: f64 = 200.0;
 
 /// Time at which the relay in the south begins to work, s. No frames are lost over either relay, so that a
-/// program which may choose between them keeps the one that it hears first.
+/// program which may choose between them keeps the first one.
 const SOUTH_S: f64 = 90.0;
 
 /// The shipped failover as a log: the relay in the south comes late, that in the north fails for good.
