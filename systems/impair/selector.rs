@@ -241,6 +241,27 @@ impl Selector {
         self.protocol != Some(foreign) && ranges.into_iter().all(|range| range.is_ipv4() == ipv4)
     }
 
+    /// `true` if each packet that meets the conditions of `other` meets these.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        /// No condition, or a condition within this one.
+        fn within<T>(own: Option<T>, other: Option<T>, holds: fn(&T, &T) -> bool) -> bool {
+            own.is_none_or(|own| other.is_some_and(|other| holds(&own, &other)))
+        }
+        let range = |own: &Cidr, other: &Cidr| {
+            own.prefix_len() <= other.prefix_len() && own.holds(other.first())
+        };
+        let ports = |own: &PortRange, other: &PortRange| {
+            own.first() <= other.first() && other.last() <= own.last()
+        };
+        within(self.protocol, other.protocol, IpProtocol::eq)
+            && within(self.source, other.source, range)
+            && within(self.destination, other.destination, range)
+            && within(self.source_ports, other.source_ports, ports)
+            && within(self.destination_ports, other.destination_ports, ports)
+            && within(self.dscp, other.dscp, u8::eq)
+    }
+
     /// Checks that packets can meet the conditions; `key` is the path of the selector.
     pub(super) fn check(&self, key: &str) -> Result<(), Refusal> {
         if *self == Self::default() {
@@ -282,6 +303,31 @@ mod tests {
             assert_eq!(selector.to_string(), text);
             let json = serde_json::to_string(&selector).unwrap();
             assert_eq!(serde_json::from_str::<Selector>(&json).unwrap(), selector);
+        }
+    }
+
+    #[test]
+    fn wider_conditions_cover_narrower_ones() {
+        let covers = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| text.parse::<Selector>().unwrap());
+            one.covers(&other)
+        };
+        for (wide, narrow) in [
+            ("dst 10.0.0.0/8", "dst 10.1.0.0/16"),
+            ("proto tcp", "proto tcp dport 22"),
+            ("proto udp dport 5000-5100", "proto udp dport 5001 dscp 46 src ::/0"),
+            ("dscp 0", "proto 99 dscp 0"),
+        ] {
+            assert!(covers(wide, narrow) && covers(wide, wide), "{wide}");
+            assert!(!covers(narrow, wide), "{narrow}");
+        }
+        for (one, other) in [
+            ("src 10.0.0.0/8", "dst 10.0.0.0/8"),
+            ("dst 10.0.0.0/8", "dst fd00::/64"),
+            ("proto udp dport 5-9", "proto udp dport 9-10"),
+            ("proto udp", "proto tcp"),
+        ] {
+            assert!(!covers(one, other) && !covers(other, one), "{one}, {other}");
         }
     }
 

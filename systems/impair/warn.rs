@@ -32,6 +32,7 @@ pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<War
     warnings.queue(impairment, surroundings);
     warnings.super_packets(impairment, surroundings);
     for (place, rule) in impairment.rules.iter().flat_map(|rules| &rules.0).enumerate() {
+        warnings.shadow(impairment, place);
         let Some(own) = &rule.impairment else {
             continue;
         };
@@ -52,6 +53,20 @@ struct Warnings(Vec<Warning>);
 impl Warnings {
     fn add(&mut self, code: &str, field: &str, message: String) {
         self.0.push(Warning { code: code.to_owned(), field: field.to_owned(), message });
+    }
+
+    /// Warns of a rule that no packet reaches.
+    fn shadow(&mut self, impairment: &Impairment, place: usize) {
+        let rules = impairment.rules.as_ref().map_or(&[][..], |rules| &rules.0);
+        let rule = &rules[place];
+        let mut before = rules[..place].iter();
+        if let Some(other) = before.find(|other| other.selector.covers(&rule.selector)) {
+            let message = format!(
+                "no packet reaches the rule {:?}: the rule {:?} before it ({}) applies to all of its packets",
+                rule.name, other.name, other.selector
+            );
+            self.add("rule_shadowed", &format!("rules[{place}].match"), message);
+        }
     }
 
     fn latency(&mut self, impairment: &Impairment) {
