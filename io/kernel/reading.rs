@@ -1,7 +1,7 @@
 //! State of an interface as an impairment, with divergence and warnings.
 
 use groundwave_impair::{
-    DivergenceItem, DivergenceKind, Extensions, Impairment, Rules, Surroundings, Value, Warning,
+    DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, Surroundings, Value, Warning,
     compare, warnings,
 };
 
@@ -27,11 +27,11 @@ pub struct Reading {
 
 impl Reading {
     /// The state `current`, compared with the last requested specification and disciplines. Without a
-    /// request, rules have the names that equal ones had in `earlier` requests.
+    /// request, rules have the names, and jitter the distribution, that equal ones had in `earlier` requests.
     pub(super) fn of(
         current: &InterfaceQdiscs,
         requested: Option<(&Impairment, &Target)>,
-        earlier: &[Rules],
+        earlier: &[Impairment],
         extensions: Extensions,
     ) -> Self {
         let earlier = if requested.is_none() { earlier } else { &[] };
@@ -39,7 +39,14 @@ impl Reading {
         let requested_rules =
             requested.and_then(|(spec, target)| Some((requested_rules(spec)?, target)));
         let rest = impairment_from_stack(&current.stack, main);
-        let impairment = with_rules(rest, rules_in_force(current, requested_rules, earlier));
+        let earlier_rules: Vec<_> =
+            earlier.iter().filter_map(super::bands::requested_rules).collect();
+        let rules = rules_in_force(current, requested_rules, &earlier_rules);
+        let mut impairment = with_rules(rest, rules);
+        // The latest last: it counts.
+        for request in earlier.iter().rev() {
+            copy_distribution(request, &mut impairment);
+        }
         let mut divergence = Vec::new();
         if let Some((_, plan)) = main {
             divergence =
@@ -60,6 +67,34 @@ impl Reading {
             header_bytes: Link::HEADER_BYTES,
         };
         Self { warnings: warnings(&impairment, &surroundings), impairment, divergence }
+    }
+}
+
+/// Copies the distribution of a jitter, which a kernel does not report, to an equal one; so in rules of the same
+/// name.
+fn copy_distribution(from: &Impairment, to: &mut Impairment) {
+    if let (
+        Some(Latency::Stochastic { mean_ns, jitter_ns, distribution, .. }),
+        Some(Latency::Stochastic {
+            mean_ns: own_mean_ns,
+            jitter_ns: own_jitter_ns,
+            distribution: own,
+            ..
+        }),
+    ) = (&from.latency, &mut to.latency)
+        && (mean_ns, jitter_ns) == (&*own_mean_ns, &*own_jitter_ns)
+    {
+        own.clone_from(distribution);
+    }
+    let rules = |impairment: &Impairment| impairment.rules.clone().unwrap_or_default().0;
+    let earlier = rules(from);
+    for rule in to.rules.iter_mut().flat_map(|rules| &mut rules.0) {
+        let same = earlier.iter().find(|other| other.name == rule.name);
+        if let (Some(other), Some(own)) =
+            (same.and_then(|other| other.impairment.as_ref()), &mut rule.impairment)
+        {
+            copy_distribution(other, own);
+        }
     }
 }
 

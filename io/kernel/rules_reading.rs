@@ -30,7 +30,7 @@ fn is_band(number: u16) -> bool {
 pub fn rules_in_force(
     current: &InterfaceQdiscs,
     requested: RequestedRules<'_>,
-    earlier: &[Rules],
+    earlier: &[&Rules],
 ) -> Option<Rules> {
     let bands = current.bands.as_ref()?;
     let mut by_number: BTreeMap<u16, Vec<RuleFilter>> = BTreeMap::new();
@@ -41,8 +41,8 @@ pub fn rules_in_force(
     }
     let expected = requested.map(|(rules, _)| filters_of(rules)).unwrap_or_default();
     let in_force: Vec<_> = by_number.values().flatten().collect();
-    let has_all = |rules: &&Rules| filters_of(rules).iter().collect::<Vec<_>>() == in_force;
-    let named = earlier.iter().find(has_all).or(earlier.first());
+    let has_all = |rules: &&&Rules| filters_of(rules).iter().collect::<Vec<_>>() == in_force;
+    let named = earlier.iter().find(has_all).or(earlier.first()).copied();
     let named_filters = named.map(filters_of).unwrap_or_default();
     let earlier_rule = |number: u16, filters: &[RuleFilter]| {
         let own: Vec<_> = named_filters.iter().filter(|filter| filter.rule == number).collect();

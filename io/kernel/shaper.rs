@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groundwave_impair::{
     Capabilities, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, LinkStats,
-    Rules, Warning,
+    Warning,
 };
 
 use super::band_steps::{AllSteps, all_steps};
@@ -60,8 +60,8 @@ struct InterfaceRecord {
     requested: Option<Requested>,
     /// A later request that is not supported.
     refused: Option<DivergenceItem>,
-    /// Rules of requests of an earlier run that may be in force, the latest first.
-    earlier: Vec<Rules>,
+    /// Requests of an earlier run that may be in force, the latest first.
+    earlier: Vec<Impairment>,
     totals: InterfaceTotals,
 }
 
@@ -258,9 +258,10 @@ impl<K: Kernel> Shaper<K> {
         self.records.clear();
     }
 
-    /// Takes rules of an earlier run for the names of those in force on `interface`, until the next change.
-    /// Of several, the latest is the first.
-    pub fn remember(&mut self, interface: &str, earlier: Vec<Rules>) {
+    /// Takes requests of an earlier run for what a kernel does not report of the state in force on
+    /// `interface`, until the next change: names of rules and distributions. Of several, the latest is the
+    /// first.
+    pub fn remember(&mut self, interface: &str, earlier: Vec<Impairment>) {
         self.records.entry(interface.to_owned()).or_default().earlier = earlier;
     }
 

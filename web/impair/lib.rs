@@ -10,6 +10,7 @@
 mod audit;
 mod baseline;
 pub mod command;
+mod earlier_requests;
 mod impairments;
 mod lease_service;
 mod lease_store;
@@ -21,14 +22,13 @@ mod port_path;
 mod port_schemas;
 mod ports;
 mod router;
-mod rule_names;
 pub mod serve;
 mod state;
 mod stats;
 mod system;
 pub mod wire;
 
+pub use earlier_requests::EarlierRequests;
 pub use peer::Peer;
 pub use router::{document, router};
-pub use rule_names::RuleNames;
 pub use state::{Baseline, Daemon, DriverCall, DriverQueries, Ports};

@@ -22,7 +22,7 @@ use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Baseline, Daemon, Peer, Ports, RuleNames, ports, router};
+use crate::{Baseline, Daemon, EarlierRequests, Peer, Ports, ports, router};
 
 /// Simulated time of a tick, ns; it only counts ticks.
 const STEP_NS: u64 = 1_000_000;
@@ -54,10 +54,11 @@ impl ImpairDaemon {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let engine = engine(config)?;
         let rules = state_file::beside(&config.socket, "rules");
-        let rules = RuleNames::open(rules.clone()).map_err(|err| {
+        let rules = EarlierRequests::open(rules.clone()).map_err(|err| {
             let file = rules.display();
             Failure::Input(format!(
-                "read the names of rules {file}: {err}; without that file rules in force have numbers"
+                "read the last requests {file}: {err}; without that file rules in force have numbers and \
+                 distributions are unknown"
             ))
         })?;
         let shaper = runtime.block_on(async {
@@ -89,7 +90,7 @@ impl ImpairDaemon {
         };
         announce(&socket, &ports);
         let daemon = Daemon::new(handle, access.into(), ports, baseline(&config.baseline));
-        let daemon = daemon.with_rule_names(rules);
+        let daemon = daemon.with_earlier_requests(rules);
         let file = state_file::beside(&config.socket, "leases");
         let daemon = runtime.block_on(daemon.with_leases(file.clone()));
         let daemon = daemon.map_err(|err| {

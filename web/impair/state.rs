@@ -17,8 +17,8 @@ use groundwave_io_impair::port_name::PortName;
 use groundwave_kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::earlier_requests::EarlierRequests;
 use super::lease_store::LeaseStore;
-use super::rule_names::RuleNames;
 
 /// Timeout of a change. A change takes well under a millisecond; what is
 /// slower hangs.
@@ -99,8 +99,8 @@ pub struct Daemon {
     /// One command at a time for each direction, so that each caller is answered with the state
     /// read back after its own command.
     turns: Arc<[Mutex<()>]>,
-    /// Names of the rules in force.
-    rule_names: Arc<Mutex<RuleNames>>,
+    /// Last requests.
+    earlier_requests: Arc<Mutex<EarlierRequests>>,
     /// Leases, and their file.
     pub(super) leases: Arc<Mutex<LeaseStore>>,
 }
@@ -129,15 +129,15 @@ impl Daemon {
             turns: ports.directions().map(|_| Mutex::default()).collect(),
             ports: Arc::new(ports),
             baseline,
-            rule_names: Arc::default(),
+            earlier_requests: Arc::default(),
             leases: Arc::default(),
         }
     }
 
-    /// This daemon with the names of rules of one that ran before.
+    /// This daemon with the last requests of one that ran before.
     #[must_use]
-    pub fn with_rule_names(mut self, names: RuleNames) -> Self {
-        self.rule_names = Arc::new(Mutex::new(names));
+    pub fn with_earlier_requests(mut self, names: EarlierRequests) -> Self {
+        self.earlier_requests = Arc::new(Mutex::new(names));
         self
     }
 
@@ -164,10 +164,10 @@ impl Daemon {
     pub async fn shape(&self, direction: Direction, impairment: Option<Impairment>) -> Outcome {
         let turn = self.turn(direction).await;
         let before = self.world.view().impairments.port(direction).applied.clone();
-        // On disk first: rules in force without a name would be numbered after a restart.
-        self.rule_names.lock().await.begin(direction, impairment.as_ref());
+        // On disk first: rules in force without a name would be numbered after a restart, and distributions lost.
+        self.earlier_requests.lock().await.begin(direction, impairment.as_ref());
         let after = self.tried(direction, impairment.clone()).await;
-        self.rule_names.lock().await.end(direction, impairment.as_ref(), after.is_ok());
+        self.earlier_requests.lock().await.end(direction, impairment.as_ref(), after.is_ok());
         drop(turn);
         Outcome { before, after }
     }
