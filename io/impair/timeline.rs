@@ -74,6 +74,16 @@ pub enum TimelineError {
         /// Value found and values allowed.
         what: String,
     },
+    /// An impairment beside a timeline, or one beside a trace that the trace gives.
+    #[error("invalid {option}: found beside {file}, allowed {allowed}")]
+    Beside {
+        /// Option, `--delay`.
+        option: String,
+        /// File name.
+        file: String,
+        /// Use of the option.
+        allowed: &'static str,
+    },
     /// An invalid packet-delivery trace.
     #[error("{file}: {cause}")]
     Trace {

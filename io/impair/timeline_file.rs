@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::impairment_spec::ImpairmentSpec;
 use super::timeline::{
     Timeline, TimelineError, TimelineOptions, from_rate_table, from_toml, from_trace,
 };
@@ -23,13 +24,48 @@ pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, Timeline
 pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
     let ending = Path::new(name).extension();
     let ending = ending.and_then(|ending| ending.to_str());
-    match ending.map(str::to_lowercase).as_deref() {
-        Some("toml") => from_toml(text, name, options),
-        Some("csv") if rate_table::is_table(text) => from_rate_table(text, name, options),
-        Some("csv") => timeline_csv::read(text, name, options),
-        _ if mahimahi::is_trace(text) => from_trace(text, name, options),
-        _ if rate_table::is_table(text) => from_rate_table(text, name, options),
-        _ if text.trim_start().starts_with("at,") => timeline_csv::read(text, name, options),
-        _ => from_toml(text, name, options),
+    let format = match ending.map(str::to_lowercase).as_deref() {
+        Some("toml") => Format::Toml,
+        Some("csv") if rate_table::is_table(text) => Format::RateTable,
+        Some("csv") => Format::Csv,
+        _ if mahimahi::is_trace(text) => Format::Trace,
+        _ if rate_table::is_table(text) => Format::RateTable,
+        _ if text.trim_start().starts_with("at,") => Format::Csv,
+        _ => Format::Toml,
+    };
+    check_base(&options.base, format, name)?;
+    match format {
+        Format::Toml => from_toml(text, name, options),
+        Format::Csv => timeline_csv::read(text, name, options),
+        Format::Trace => from_trace(text, name, options),
+        Format::RateTable => from_rate_table(text, name, options),
+    }
+}
+
+/// Format of a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Toml,
+    Csv,
+    Trace,
+    RateTable,
+}
+
+/// Refuses an impairment beside a timeline whose steps are whole states, and a rate beside one of rates.
+fn check_base(base: &ImpairmentSpec, format: Format, name: &str) -> Result<(), TimelineError> {
+    let (is_refused, allowed): (fn(&str) -> bool, _) = match format {
+        Format::Toml | Format::Csv => (|_| true, "beside a trace: each step is the whole state"),
+        Format::Trace | Format::RateTable => {
+            (|key| key == "rate", "without a trace, which gives the rate")
+        }
+    };
+    let options = ImpairmentSpec::KEYS.into_iter().zip(base.texts());
+    let mut refused = options.filter(|(key, text)| text.is_some() && is_refused(key));
+    match refused.next() {
+        None => Ok(()),
+        Some((key, _)) => {
+            let option = format!("--{}", key.replace('_', "-"));
+            Err(TimelineError::Beside { option, file: name.to_owned(), allowed })
+        }
     }
 }
