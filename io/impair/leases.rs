@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_impair::{Direction, Impairment, ImpairmentField};
+use groundwave_impair::{Direction, Impairment, ImpairmentField, Rule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,87 @@ pub struct LeasedFields {
     pub impairment: Impairment,
     /// The fields.
     pub fields: Vec<ImpairmentField>,
+    /// Names of the rules that the field `rules` sets; `None` sets all rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Vec<String>>,
+}
+
+impl LeasedFields {
+    /// Checks that something is set, each field and rule once, and that nothing beside is impaired.
+    ///
+    /// # Errors
+    /// With the value found and the values allowed.
+    pub fn check(&self) -> Result<(), String> {
+        let repeated =
+            (1..self.fields.len()).find(|at| self.fields[..*at].contains(&self.fields[*at]));
+        if let Some(at) = repeated {
+            return Err(format!("invalid fields: found {} twice", self.fields[at].name()));
+        }
+        if self.fields.is_empty() {
+            return Err("invalid fields: found none, allowed one or more".to_owned());
+        }
+        let is_beside =
+            |field: &ImpairmentField| field.is_in(&self.impairment) && !self.fields.contains(field);
+        if let Some(field) = ImpairmentField::ALL.into_iter().find(is_beside) {
+            let name = field.name();
+            return Err(format!(
+                "invalid impairment: found {name}, allowed the fields of `fields`"
+            ));
+        }
+        self.rules.as_deref().map_or(Ok(()), |names| self.check_rules(names))
+    }
+
+    fn check_rules(&self, names: &[String]) -> Result<(), String> {
+        if !self.fields.contains(&ImpairmentField::Rules) {
+            return Err("invalid rules: found names, allowed beside the field rules".to_owned());
+        }
+        if names.is_empty() {
+            return Err("invalid rules: found none, allowed one or more names".to_owned());
+        }
+        if let Some(at) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+            return Err(format!("invalid rules: found {:?} twice", names[at]));
+        }
+        let own = self.impairment.rules.iter().flat_map(|rules| &rules.0);
+        match own.map(|rule| &rule.name).find(|name| !names.contains(name)) {
+            Some(name) => {
+                Err(format!("invalid impairment.rules: found {name:?}, allowed those of `rules`"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Lays the fields over an impairment.
+    fn lay_over(&self, composed: &mut Impairment) {
+        for field in &self.fields {
+            match (field, &self.rules) {
+                (ImpairmentField::Rules, Some(names)) => {
+                    for name in names {
+                        copy_rule(name, &self.impairment, composed);
+                    }
+                }
+                _ => field.copy(&self.impairment, composed),
+            }
+        }
+    }
+}
+
+/// The rule of an impairment with a name.
+fn rule_of<'i>(name: &str, impairment: &'i Impairment) -> Option<&'i Rule> {
+    let mut rules = impairment.rules.iter().flat_map(|rules| &rules.0);
+    rules.find(|rule| rule.name == name)
+}
+
+/// Copies the rule with a name, or its absence: in its place where there is one, otherwise last.
+fn copy_rule(name: &str, from: &Impairment, to: &mut Impairment) {
+    let Rules(mut rules) = to.rules.take().unwrap_or_default();
+    let place = rules.iter().position(|rule| rule.name == name);
+    match (rule_of(name, from), place) {
+        (Some(rule), Some(place)) => rules[place] = rule.clone(),
+        (Some(rule), None) => rules.push(rule.clone()),
+        (None, Some(place)) => drop(rules.remove(place)),
+        (None, None) => {}
+    }
+    to.rules = Some(Rules(rules)).filter(|rules| !rules.0.is_empty());
 }
 
 /// A lease.
@@ -122,9 +203,7 @@ impl Leases {
         let mut composed = base.unwrap_or_default();
         for lease in self.of(direction) {
             if let Some(change) = lease.changes.get(&direction) {
-                for field in &change.fields {
-                    field.copy(&change.impairment, &mut composed);
-                }
+                change.lay_over(&mut composed);
             }
         }
         Some(composed)
@@ -141,13 +220,20 @@ impl Leases {
     ) -> Impairment {
         let before = self.bases.get(&direction).cloned().flatten().unwrap_or_default();
         let mut base = wanted.clone();
+        let changes = || self.of(direction).filter_map(|lease| lease.changes.get(&direction));
         for field in ImpairmentField::ALL {
-            let is_leased = self.of(direction).any(|lease| {
-                let change = lease.changes.get(&direction);
-                change.is_some_and(|change| change.fields.contains(&field))
-            });
+            let is_whole =
+                |change: &LeasedFields| field != ImpairmentField::Rules || change.rules.is_none();
+            let is_leased =
+                changes().any(|change| change.fields.contains(&field) && is_whole(change));
             if is_leased && in_force.iter().any(|state| field.is_equal(state, wanted)) {
                 field.copy(&before, &mut base);
+            }
+        }
+        for name in changes().flat_map(|change| change.rules.iter().flatten()) {
+            let own = rule_of(name, wanted);
+            if in_force.iter().any(|state| rule_of(name, state) == own) {
+                copy_rule(name, &before, &mut base);
             }
         }
         base

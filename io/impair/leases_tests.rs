@@ -16,7 +16,7 @@ fn begin(leases: &mut Leases, ends_ns: u64, delay: &str, loss: &str) -> u64 {
     let impairment = spec(delay, loss);
     let fields =
         ImpairmentField::ALL.into_iter().filter(|field| field.is_in(&impairment)).collect();
-    let change = LeasedFields { impairment, fields };
+    let change = LeasedFields { impairment, fields, rules: None };
     let changes = BTreeMap::from([(PORT, change)]);
     leases.begin(Owner::default(), (0, ends_ns), changes)
 }

@@ -181,6 +181,30 @@ impl Client {
         self.unbounded(response).await
     }
 
+    /// Sends a request with a JSON body that applies to one revision (`If-Match`), to any without one, and
+    /// reads the response, however long it is, with its own revision (`ETag`).
+    ///
+    /// # Errors
+    /// Without a complete response.
+    pub async fn ask_revision(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&serde_json::Value>,
+        revision: Option<&str>,
+    ) -> Result<(StatusCode, Vec<u8>, Option<String>), RequestError> {
+        let mut request = self.request(method, path, None);
+        if let Some(revision) = revision {
+            request = request.header(header::IF_MATCH, revision);
+        }
+        let media = body.is_some().then_some(JSON);
+        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        let response = self.exchange(request, media, body).await?;
+        let revision = response.field(header::ETAG).map(str::to_owned);
+        let (status, bytes) = self.unbounded(response).await?;
+        Ok((status, bytes, revision))
+    }
+
     /// Sends a request with a body of this media type as it is and reads the response, of at most
     /// `bytes_max` bytes.
     ///

@@ -44,6 +44,7 @@ fn check(ports: &Ports, changes: &BTreeMap<Direction, LeasedFields>) -> Result<(
         let invalid = |what: String| Problem::bad_request(format!("changes.{direction}: {what}"));
         let checked = change.impairment.validate();
         checked.map_err(|refusal| invalid(refusal.to_string()))?;
+        change.check().map_err(invalid)?;
     }
     Ok(())
 }
@@ -80,9 +81,7 @@ impl Daemon {
             tracing::info!(target: "audit", lease = id, outcome = "ended while the daemon was down");
         }
         for direction in store.table.directions() {
-            if self.settle(&mut store, direction).await.is_err() {
-                self.settle_later(direction);
-            }
+            self.settle_in_time(&mut store, direction).await;
         }
         store.save_anyway();
         for lease in store.table.all() {
@@ -102,14 +101,24 @@ impl Daemon {
     }
 
     /// Replaces the state of a direction, beneath its leases; without `beneath`, leased fields that have
-    /// the value in force were read and stay what they were.
+    /// the value in force were read and stay what they were. With `revision`, only that of the direction.
     pub async fn replace(
         &self,
         direction: Direction,
         wanted: Impairment,
         beneath: bool,
+        revision: Option<&str>,
     ) -> Outcome {
+        // The leases may cover every field of it, and the world would not see it now.
+        if let Err(refusal) = wanted.validate() {
+            return Outcome { before: None, after: Err(refusal.into()) };
+        }
         let mut store = self.leases.lock().await;
+        if let Some(revision) = revision
+            && let Err(problem) = self.check_revision(&store.table, direction, revision).await
+        {
+            return Outcome { before: None, after: Err(problem) };
+        }
         if !store.table.is_leased(direction) {
             // What was to be restored is replaced.
             if store.table.base(direction).is_some() {
@@ -117,10 +126,6 @@ impl Daemon {
                 store.save_anyway();
             }
             return self.shape(direction, Some(wanted)).await;
-        }
-        // The leases may cover every field of it, and the world would not see it now.
-        if let Err(refusal) = wanted.validate() {
-            return Outcome { before: None, after: Err(refusal.into()) };
         }
         let requested = self.requested(direction).unwrap_or_default();
         let read = self.read(direction).await.map(|applied| applied.impairment);
@@ -137,6 +142,22 @@ impl Daemon {
         }
         store.save_anyway();
         outcome
+    }
+
+    /// Refuses a change of another revision of a direction than the present one.
+    async fn check_revision(
+        &self,
+        leases: &Leases,
+        direction: Direction,
+        revision: &str,
+    ) -> Result<(), Problem> {
+        let applied = self.read(direction).await?;
+        let present = AppliedState::of(direction, applied, None).with_leases(leases);
+        if present.revision() == revision {
+            return Ok(());
+        }
+        let what = format!("{direction} has changed since the revision in If-Match: read it again");
+        Err(Problem::new(StatusCode::PRECONDITION_FAILED, what))
     }
 
     /// Removes the impairment of a direction, and ends its leases.
@@ -194,6 +215,10 @@ impl Daemon {
     ) -> Result<Lease, Problem> {
         check_duration(duration_ns)?;
         check(&self.ports, &changes)?;
+        if changes.is_empty() {
+            let what = "invalid changes: found none, allowed those of one direction or more";
+            return Err(Problem::bad_request(what));
+        }
         let name = owner.name.as_deref().unwrap_or("-");
         if !(1..=NAME_CHARS_MAX).contains(&name.chars().count()) {
             let what = format!("invalid owner: allowed 1 to {NAME_CHARS_MAX} characters");
@@ -286,35 +311,48 @@ impl Daemon {
         tracing::info!(target: "audit", lease = id, name, uid, pid, outcome);
         store.save_anyway();
         for direction in lease.changes.keys() {
-            if self.settle(&mut store, *direction).await.is_err() {
-                self.settle_later(*direction);
-            }
+            self.settle_in_time(&mut store, *direction).await;
         }
         Ok(lease)
     }
 
     /// Puts in force what the leases of a direction leave.
-    async fn settle(&self, store: &mut LeaseStore, direction: Direction) -> Result<(), ()> {
+    async fn settle(&self, store: &mut LeaseStore, direction: Direction) -> Result<(), Problem> {
         let left = store.table.compose(direction);
-        if let Err(problem) = self.shape(direction, left).await.after {
-            tracing::error!(%direction, problem = problem.detail, "the state beneath a lease is not restored yet");
-            return Err(());
-        }
+        self.shape(direction, left).await.after?;
         store.table.forget_base(direction);
         store.save_anyway();
         Ok(())
     }
 
-    /// Tries again until the state beneath is in force, or another one is.
-    fn settle_later(&self, direction: Direction) {
+    /// As [`Self::settle`]; after a failure it is tried again until the state beneath is in force, or
+    /// another one is. A failure that lasts is logged at growing intervals.
+    async fn settle_in_time(&self, store: &mut LeaseStore, direction: Direction) {
+        let log = move |problem: Problem, attempts: u64| {
+            let problem = problem.detail;
+            tracing::error!(%direction, problem, attempts, "the state beneath a lease is not restored yet");
+        };
+        let Err(problem) = self.settle(store, direction).await else {
+            return;
+        };
+        log(problem, 1);
         let daemon = self.clone();
         tokio::spawn(async move {
-            loop {
+            for attempts in 2_u64.. {
                 tokio::time::sleep(RETRY).await;
                 let mut store = daemon.leases.lock().await;
-                let is_over = store.table.base(direction).is_none();
-                if is_over || daemon.settle(&mut store, direction).await.is_ok() {
+                if store.table.base(direction).is_none() {
                     return;
+                }
+                match daemon.settle(&mut store, direction).await {
+                    Ok(()) => {
+                        tracing::info!(%direction, attempts, "the state beneath a lease is restored");
+                        return;
+                    }
+                    Err(problem) if attempts >= 60 && attempts.is_power_of_two() => {
+                        log(problem, attempts);
+                    }
+                    Err(_) => {}
                 }
             }
         });

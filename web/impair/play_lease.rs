@@ -11,6 +11,10 @@ use crate::wire::{LeaseChange, LeaseChanges, LeaseRecord, NewLease, RenewedLease
 
 /// Time that a state outlasts its player.
 const LEASE: Duration = Duration::from_secs(10);
+/// Time in which a state may be put in force over a new connection.
+const RETRY: Duration = Duration::from_secs(8);
+/// Time between two attempts to connect.
+const RECONNECTION: Duration = Duration::from_millis(100);
 /// Time between two renewals.
 const RENEWAL: Duration = Duration::from_secs(3);
 
@@ -87,13 +91,36 @@ impl<C: LeaseClient> PlayLease<C> {
     /// Those of the daemon.
     pub async fn set(&self, direction: Direction, impairment: &Impairment) -> Result<(), C::Error> {
         let mut client = self.client.lock().await;
-        let change = LeaseChange { impairment: impairment.clone(), fields: None };
+        let until = tokio::time::Instant::now() + RETRY;
+        let change = LeaseChange { impairment: impairment.clone(), fields: None, rules: None };
         let mut changes = LeaseChanges::default();
         changes.set(direction, change.clone());
         let mut states = self.states.lock().await;
         states.set(direction, change);
+        let Err(error) = self.put_in_force(&mut client, &changes, &states).await else {
+            return Ok(());
+        };
+        // A daemon that begins anew closes its connections and keeps its leases. Of one that refuses, the
+        // refusal comes again.
+        while tokio::time::Instant::now() < until {
+            if let Ok(fresh) = client.reconnect().await {
+                *client = fresh;
+                return self.put_in_force(&mut client, &changes, &states).await;
+            }
+            tokio::time::sleep(RECONNECTION).await;
+        }
+        Err(error)
+    }
+
+    /// Renews the lease with changes, or begins one with all states.
+    async fn put_in_force(
+        &self,
+        client: &mut C,
+        changes: &LeaseChanges,
+        states: &LeaseChanges,
+    ) -> Result<(), C::Error> {
         if let Some(id) = self.id.get() {
-            let renewed = RenewedLease { duration_ns: lease_ns(), changes };
+            let renewed = RenewedLease { duration_ns: lease_ns(), changes: changes.clone() };
             if client.renew_lease(id, &renewed).await?.is_some() {
                 return Ok(());
             }
@@ -125,7 +152,8 @@ impl<C: LeaseClient> PlayLease<C> {
         }
     }
 
-    /// Ends the lease; with `leave`, the last states become those without a lease.
+    /// Ends the lease; with `leave`, the last states become those without a lease. A broken connection is
+    /// replaced.
     ///
     /// # Errors
     /// Those of the daemon.
@@ -133,6 +161,9 @@ impl<C: LeaseClient> PlayLease<C> {
         let Some(id) = self.id.get() else {
             return Ok(());
         };
+        if let Ok(fresh) = client.reconnect().await {
+            *client = fresh;
+        }
         if leave {
             let states = self.states.lock().await;
             for direction in states.directions() {

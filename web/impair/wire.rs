@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use groundwave_http::tag::revision_of;
 use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
     Missing, Warning,
@@ -81,6 +82,13 @@ impl AppliedState {
         }
     }
 
+    /// Revision of the state in force and of that beneath the leases.
+    #[must_use]
+    pub fn revision(&self) -> String {
+        let content = serde_json::to_vec(&(&self.impairment, &self.base));
+        revision_of(content.unwrap_or_default())
+    }
+
     /// This response with the leases of its direction.
     #[must_use]
     pub fn with_leases(mut self, leases: &Leases) -> Self {
@@ -102,6 +110,10 @@ pub struct LeaseChange {
     /// The fields; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<ImpairmentField>>,
+    /// Names of the rules that the field `rules` sets, in order; one without a rule here is removed. Absent,
+    /// it sets all rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Vec<String>>,
 }
 
 /// Changes of a lease, by direction; absent ones are left.
@@ -207,9 +219,9 @@ impl LeaseChanges {
     #[must_use]
     pub fn by_direction(self) -> BTreeMap<Direction, LeasedFields> {
         let changes = self.0.into_iter().map(|(direction, change)| {
-            let LeaseChange { impairment, fields } = change;
+            let LeaseChange { impairment, fields, rules } = change;
             let fields = fields.unwrap_or(ImpairmentField::ALL.to_vec());
-            (direction, LeasedFields { impairment, fields })
+            (direction, LeasedFields { impairment, fields, rules })
         });
         changes.collect()
     }
@@ -242,6 +254,7 @@ impl LeaseRecord {
                 LeaseChange {
                     impairment: change.impairment.clone(),
                     fields: Some(change.fields.clone()),
+                    rules: change.rules.clone(),
                 },
             );
         }

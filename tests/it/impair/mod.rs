@@ -7,6 +7,7 @@ mod leases;
 mod ports;
 mod process;
 mod race;
+mod rivals;
 mod schema;
 
 use std::path::Path;
@@ -18,7 +19,7 @@ use groundwave_engine::{Broken, Execution};
 use groundwave_files::wall::MachineClock;
 use groundwave_http::serve::serve_to;
 use groundwave_impair::{Direction, Extensions, ShapePort, Snapshot, world};
-use groundwave_impaird::{Baseline, Daemon, Peer, Ports, RuleNames, router};
+use groundwave_impaird::{Baseline, Daemon, EarlierRequests, Peer, Ports, router};
 use groundwave_io_impair::state_file;
 use groundwave_kernel::{Driver, Fake, Options, Shaper};
 use serde_json::Value;
@@ -95,7 +96,8 @@ impl Bench {
         std::fs::create_dir(&tables).unwrap();
         let options = Options { extensions, tables, take_over: false };
         let mut shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
-        let rules = leases.map(|file| RuleNames::open(state_file::beside(file, "rules")).unwrap());
+        let rules =
+            leases.map(|file| EarlierRequests::open(state_file::beside(file, "rules")).unwrap());
         let rules = rules.unwrap_or_default();
         for (direction, interface) in Direction::first(interfaces.len()).zip(interfaces) {
             shaper.remember(interface, rules.of(direction).to_vec());
@@ -119,7 +121,7 @@ impl Bench {
         };
         let baseline = baseline(&folder.path().join("baseline.json"));
         let daemon = Daemon::new(handle, access.into(), ports, baseline);
-        let mut daemon = daemon.with_rule_names(rules);
+        let mut daemon = daemon.with_earlier_requests(rules);
         if let Some(file) = leases {
             daemon = runtime.block_on(daemon.with_leases(file.to_owned())).unwrap();
             runtime.block_on(daemon.resume_leases());
@@ -163,11 +165,16 @@ impl Bench {
     /// Serves on a socket in the bench's folder.
     pub fn listen(&self) -> std::path::PathBuf {
         let path = self.folder.path().join("impair.sock");
+        self.listen_at(&path);
+        path
+    }
+
+    /// Serves on a socket.
+    pub fn listen_at(&self, path: &Path) {
         let _entered = self.runtime.enter();
-        let listener = UnixListener::bind(&path).unwrap();
+        let listener = UnixListener::bind(path).unwrap();
         let (router, stop) = (self.router.clone(), self.stop.clone());
         self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
-        path
     }
 
     /// Serves on a port, for tools without Unix sockets.

@@ -14,6 +14,9 @@ use groundwave_impaird::wire::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+/// Maximum number of attempts to change a state that others change at the same time.
+const EDITS_MAX: usize = 100;
+
 /// A connection to the daemon.
 pub struct Client {
     http: Http,
@@ -47,8 +50,32 @@ impl Client {
         impairment: &Impairment,
     ) -> Result<AppliedState, Failure> {
         let body = serde_json::to_value(impairment).map_err(Failure::machine)?;
-        let path = path(direction) + "?beneath=true";
-        self.ask(Method::PUT, &path, Some(&body)).await
+        self.ask(Method::PUT, &beneath(direction), Some(&body)).await
+    }
+
+    /// Replaces the state of a direction, beneath its leases, by what `edit` makes of the present one. Where
+    /// another client changes it in between, it is read and edited again, so that neither change is lost.
+    pub async fn edit(
+        &mut self,
+        direction: Direction,
+        edit: impl Fn(&AppliedState) -> Result<Impairment, Failure>,
+    ) -> Result<AppliedState, Failure> {
+        for _ in 0..EDITS_MAX {
+            let path = path(direction);
+            let response = self.http.ask_revision(Method::GET, &path, None, None).await;
+            let (status, bytes, revision) = response.map_err(Failure::machine)?;
+            let present: AppliedState = read(&path, status, &bytes)?;
+            let body = serde_json::to_value(edit(&present)?).map_err(Failure::machine)?;
+            let path = beneath(direction);
+            let revision = revision.as_deref();
+            let response = self.http.ask_revision(Method::PUT, &path, Some(&body), revision).await;
+            let (status, bytes, _) = response.map_err(Failure::machine)?;
+            if status != StatusCode::PRECONDITION_FAILED {
+                return read(&path, status, &bytes);
+            }
+        }
+        let what = format!("{direction} was changed by others each time in {EDITS_MAX} attempts");
+        Err(Failure::Machine(what))
     }
 
     pub async fn leases(&mut self) -> Result<Vec<LeaseRecord>, Failure> {
@@ -152,4 +179,9 @@ fn read<T: DeserializeOwned>(path: &str, status: StatusCode, bytes: &[u8]) -> Re
 
 fn path(direction: Direction) -> String {
     format!("/v1/impairments/{direction}")
+}
+
+/// Path of the state of a direction beneath its leases.
+fn beneath(direction: Direction) -> String {
+    path(direction) + "?beneath=true"
 }

@@ -8,7 +8,7 @@ use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::{Direction, Impairment, ImpairmentField};
 use groundwave_impaird::play_lease::LeaseClient;
-use groundwave_impaird::wire::{LeaseRecord, NewLease};
+use groundwave_impaird::wire::{LeaseChange, LeaseRecord, NewLease};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::leases::Owner;
 use groundwave_io_impair::quantity::print_duration;
@@ -94,6 +94,10 @@ fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
     let spec = ImpairmentSpec::of(&change.impairment).entries();
     let mut texts = Vec::new();
     for field in change.fields.iter().flatten() {
+        if *field == ImpairmentField::Rules {
+            texts.extend(set_rules(change));
+            continue;
+        }
         let mut alone = Impairment::default();
         field.copy(&change.impairment, &mut alone);
         let entries = ImpairmentSpec::of(&alone).entries();
@@ -114,6 +118,38 @@ fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
         texts.push("no impairment".to_owned());
     }
     Some(texts.join(", "))
+}
+
+/// Rules that a lease sets; those that it removes are `none`.
+fn set_rules(change: &LeaseChange) -> Vec<String> {
+    let rules = change.impairment.rules.iter().flat_map(|rules| &rules.0);
+    let names: Vec<_> = rules.clone().map(|rule| rule.name.clone()).collect();
+    let names = match &change.rules {
+        None if names.is_empty()
+            && change.fields.as_ref().is_some_and(|fields| fields.len() == 1) =>
+        {
+            return vec!["rules none".to_owned()];
+        }
+        leased => leased.clone().unwrap_or(names),
+    };
+    let mut excluded = Vec::new();
+    let mut texts = Vec::new();
+    for name in names {
+        match rules.clone().find(|rule| rule.name == name) {
+            None => texts.push(format!("rule {name} none")),
+            Some(rule) if rule.exclude => excluded.push(name),
+            Some(rule) => {
+                let own = rule.impairment.clone().unwrap_or_default();
+                let entries = ImpairmentSpec::of(&own).entries().into_iter();
+                let words = entries.map(|(key, text)| format!("{} {text}", key.replace('_', " ")));
+                texts.push(format!("rule {name} {}", words.collect::<Vec<_>>().join(" ")));
+            }
+        }
+    }
+    if !excluded.is_empty() {
+        texts.push(format!("excluded {}", excluded.join(" ")));
+    }
+    texts
 }
 
 fn text(leases: &[LeaseRecord]) -> String {

@@ -3,7 +3,7 @@
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_impair::{Impairment, ImpairmentField, LinkStats, Rule, Rules, Selector};
-use groundwave_impaird::wire::AppliedState;
+use groundwave_impaird::wire::{AppliedState, LeaseChange};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_text::{Align, Table};
 
@@ -65,25 +65,57 @@ impl NewRule {
         same.next().and_then(|rule| rule.impairment.clone()).unwrap_or_default()
     }
 
-    /// `state` with the rule, whose impairment is `impairment`.
-    pub fn add(&self, state: &Impairment, impairment: Impairment) -> Result<Impairment, Failure> {
-        let Rules(mut rules) = state.rules.clone().unwrap_or_default();
-        if rules.is_empty() && !self.impair_ssh {
-            for (name, text) in SSH {
-                let selector = text.parse().map_err(Failure::Input)?;
-                let name = name.to_owned();
-                rules.push(Rule { name, selector, exclude: true, impairment: None });
-            }
-        }
+    /// The rule, whose impairment is `impairment`, beside these rules.
+    fn beside(&self, rules: &[Rule], impairment: Impairment) -> Rule {
         let is_free = |name: &String| rules.iter().all(|rule| rule.name != *name);
         let mut numbered = (1..).map(|number| format!("rule{number}"));
-        let name = self.name.clone().or_else(|| numbered.find(is_free)).unwrap_or_default();
-        let rule = Rule {
-            name,
+        Rule {
+            name: self.name.clone().or_else(|| numbered.find(is_free)).unwrap_or_default(),
             selector: self.selector,
             exclude: self.exclude,
             impairment: (!self.exclude).then_some(impairment),
+        }
+    }
+
+    /// Rules that keep the way to the machine free, where `state` has no rules yet.
+    fn guards(&self, state: &Impairment) -> Result<Vec<Rule>, Failure> {
+        if self.impair_ssh || state.rules.as_ref().is_some_and(|rules| !rules.0.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let guard = |(name, text): (&str, &str)| {
+            let selector = text.parse().map_err(Failure::Input)?;
+            Ok(Rule { name: name.to_owned(), selector, exclude: true, impairment: None })
         };
+        SSH.map(guard).into_iter().collect()
+    }
+
+    /// Change of a lease: the rule, whose impairment is `impairment`, with the guards that the state `base`
+    /// beneath the leases lacks. Other rules are left.
+    pub fn lease(
+        &self,
+        in_force: &Impairment,
+        base: &Impairment,
+        impairment: Impairment,
+    ) -> Result<LeaseChange, Failure> {
+        let present = in_force.rules.as_ref().map_or(&[][..], |rules| &rules.0);
+        let rule = self.beside(present, impairment);
+        let mut rules = self.guards(base)?;
+        rules.retain(|guard| guard.name != rule.name);
+        rules.push(rule);
+        let names = rules.iter().map(|rule| rule.name.clone()).collect();
+        let impairment = Impairment { rules: Some(Rules(rules)), ..Impairment::default() };
+        Ok(LeaseChange {
+            impairment: checked(impairment)?,
+            fields: Some(vec![ImpairmentField::Rules]),
+            rules: Some(names),
+        })
+    }
+
+    /// `state` with the rule, whose impairment is `impairment`.
+    pub fn add(&self, state: &Impairment, impairment: Impairment) -> Result<Impairment, Failure> {
+        let mut rules = self.guards(state)?;
+        rules.extend(state.rules.iter().flat_map(|rules| rules.0.clone()));
+        let rule = self.beside(&rules, impairment);
         match rules.iter_mut().find(|other| other.name == rule.name) {
             Some(place) => *place = rule,
             None => rules.push(rule),
@@ -111,11 +143,6 @@ fn checked(impairment: Impairment) -> Result<Impairment, Failure> {
         Ok(()) => Ok(impairment),
         Err(refusal) => Err(Failure::Input(refusal.to_string())),
     }
-}
-
-/// The field of a lease that a rule is in.
-pub fn fields() -> Vec<ImpairmentField> {
-    vec![ImpairmentField::Rules]
 }
 
 /// Tables of the rules of each direction that has some.
@@ -193,6 +220,12 @@ mod tests {
         assert_eq!(names(&alone), ["rule1"]);
         assert_eq!(names(&without(&state, "ssh-to").unwrap()), ["ssh-from", "rule1", "bulk"]);
         assert_eq!(without(&alone, "rule1").unwrap(), lossy);
+        let lease = voip.lease(&state, &Impairment::default(), lossy.clone()).unwrap();
+        let leased = ["ssh-to", "ssh-from", "rule2"];
+        assert_eq!(names(&lease.impairment), leased, "rule1 is another rule of the state in force");
+        assert_eq!(lease.rules.unwrap(), leased);
+        let lease = voip.lease(&state, &state, lossy.clone()).unwrap();
+        assert_eq!(names(&lease.impairment), ["rule2"], "the guards lie beneath");
         let error = text(without(&state, "x"));
         assert!(error.contains("found \"x\", allowed ssh-to, ssh-from, rule1, bulk"), "{error}");
     }

@@ -14,8 +14,8 @@ use super::Side;
 use super::client::Client;
 use super::leases::lease;
 use super::options::ImpairmentOptions;
-use super::rules::{self, RuleOptions};
-use super::show::{Outcomes, show};
+use super::rules::{self, NewRule, RuleOptions};
+use super::show::Outcomes;
 use crate::cli::output::Output;
 
 /// Replace the impairments of a direction
@@ -71,7 +71,7 @@ Examples:
   groundwave impair set port1 --match \"src 10.9.0.0/24\" --rule monitoring --exclude
 
 The state is replaced as a whole: `set port1 --loss 1%` alone removes a delay. With --keep, options
-change the state in force. With --for, and --keep or not, what is set lies over the state that is set
+change the state in force; clients that do so at the same time lose nothing. With --for, and --keep or not, what is set lies over the state that is set
 without --for, which it returns to; of leases that overlap the one that began last is in force. Without
 --for, the state beneath the leases is set: their fields change when they end.
 
@@ -108,78 +108,154 @@ impl Set {
             .map(quantity::duration_ns)
             .transpose()
             .map_err(|what| Failure::Input(format!("--for: {what}")))?;
-        let ImpairmentOptions(words) = self.options;
-        let rule = self.rule.rule()?;
-        let excludes = rule.as_ref().is_some_and(|rule| rule.exclude);
-        if excludes && !(words.is_empty() && self.preset.is_none()) {
-            let message = "invalid --exclude: found beside an impairment, allowed without one";
-            return Err(Failure::Input(message.to_owned()));
-        }
-        if words.is_empty() && self.preset.is_none() && !excludes {
-            let message = "nothing to set, allowed --preset or options such as --delay 50ms; `impair \
-                           clear` removes all impairments";
-            return Err(Failure::Input(message.to_owned()));
-        }
+        let change = Change {
+            preset: self.preset,
+            words: self.options.0,
+            rule: self.rule.rule()?,
+            keep: self.keep,
+        };
+        change.check()?;
         let system = client.system().await?;
-        let mut requested = Vec::new();
-        for direction in self.direction.directions(client).await? {
-            let below = match self.keep || rule.is_some() {
-                true => below(client.fetch(direction).await?, lasts.is_some()),
-                false => Impairment::default(),
-            };
-            let present = rule.as_ref().map_or(below.clone(), |rule| rule.present(&below));
-            let over = match self.keep {
-                true => ImpairmentSpec::of(&present).with(&words),
-                false => words.clone(),
-            };
-            let impairment = resolve(self.preset.as_deref(), &over, direction);
-            let impairment = impairment.map_err(|(key, what)| {
-                let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
-                Failure::Input(format!("--{option}: {what}"))
-            })?;
-            let mut impairment = impairment;
-            if words.burst.is_none() {
-                system.fit_derived_burst(direction, &mut impairment);
+        let directions = self.direction.directions(client).await?;
+        if let Some(duration_ns) = lasts {
+            let mut changes = LeaseChanges::default();
+            for direction in directions {
+                let present = change.present(client, direction).await?;
+                changes.set(direction, change.lease(&system, direction, present.as_ref())?);
             }
-            let whole = match &rule {
-                Some(rule) => rule.add(&below, impairment)?,
-                None => Impairment { rules: below.rules, ..impairment },
-            };
-            requested.push((direction, whole));
+            let new = NewLease { duration_ns, owner: self.owner, changes };
+            return lease(client, &new, self.detach, output).await;
+        }
+        // All are valid before the first is applied.
+        let mut requested = Vec::new();
+        for direction in &directions {
+            let present = change.present(client, *direction).await?;
+            requested.push((*direction, change.state(&system, *direction, present.as_ref())?));
         }
         if self.print_tc {
             return print_tc(&system, &requested, output);
         }
-        if let Some(duration_ns) = lasts {
-            let fields = match &rule {
-                Some(_) => Some(rules::fields()),
-                None => self.keep.then(|| words.fields()),
-            };
-            let mut changes = LeaseChanges::default();
-            for (direction, impairment) in requested {
-                let fields = fields.clone();
-                changes.set(direction, LeaseChange { impairment, fields });
-            }
-            let owner = self.owner;
-            let new = NewLease { duration_ns, owner, changes };
-            return lease(client, &new, self.detach, output).await;
-        }
-        // All are parsed before the first is applied.
-        let mut states = Vec::new();
+        let mut outcomes = Outcomes::default();
         for (direction, impairment) in requested {
-            states.push(client.replace(direction, &impairment).await?);
+            let edit = |present: &AppliedState| change.state(&system, direction, Some(present));
+            let outcome = match change.is_edit() {
+                true => client.edit(direction, edit).await,
+                false => client.replace(direction, &impairment).await,
+            };
+            outcomes.add(direction, outcome);
         }
-        show(&states, output)
+        outcomes.show(output)
     }
 }
 
-/// State of a direction that a change starts from.
-fn below(state: AppliedState, is_lease: bool) -> Impairment {
-    match (state.base, is_lease) {
-        // Without a lease, what leases set is not kept.
-        (Some(base), false) => base,
-        _ => state.impairment,
+/// Change that the options are about.
+struct Change {
+    preset: Option<String>,
+    words: ImpairmentSpec,
+    rule: Option<NewRule>,
+    keep: bool,
+}
+
+impl Change {
+    fn check(&self) -> Result<(), Failure> {
+        let has_impairment = !self.words.is_empty() || self.preset.is_some();
+        let excludes = self.rule.as_ref().is_some_and(|rule| rule.exclude);
+        match (excludes, has_impairment) {
+            (true, true) => Err(Failure::Input(
+                "invalid --exclude: found beside an impairment, allowed without one".to_owned(),
+            )),
+            (false, false) => Err(Failure::Input(
+                "nothing to set, allowed --preset or options such as --delay 50ms; `impair clear` \
+                 removes all impairments"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
+        }
     }
+
+    /// `true` where the new state depends on the present one.
+    fn is_edit(&self) -> bool {
+        self.keep || self.rule.is_some()
+    }
+
+    /// Present state of a direction, where the change depends on it.
+    async fn present(
+        &self,
+        client: &mut Client,
+        direction: Direction,
+    ) -> Result<Option<AppliedState>, Failure> {
+        match self.is_edit() {
+            true => client.fetch(direction).await.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// New state of a direction beneath its leases.
+    fn state(
+        &self,
+        system: &SystemRecord,
+        direction: Direction,
+        present: Option<&AppliedState>,
+    ) -> Result<Impairment, Failure> {
+        let below = present.map(below).unwrap_or_default();
+        let impairment = self.impairment(system, direction, &below)?;
+        match &self.rule {
+            Some(rule) => rule.add(&below, impairment),
+            None => Ok(Impairment { rules: below.rules, ..impairment }),
+        }
+    }
+
+    /// Change of a lease in a direction, over the state in force.
+    fn lease(
+        &self,
+        system: &SystemRecord,
+        direction: Direction,
+        present: Option<&AppliedState>,
+    ) -> Result<LeaseChange, Failure> {
+        let in_force = present.map(|present| present.impairment.clone()).unwrap_or_default();
+        let impairment = self.impairment(system, direction, &in_force)?;
+        if let Some(rule) = &self.rule {
+            let base = present.map(below).unwrap_or_default();
+            return rule.lease(&in_force, &base, impairment);
+        }
+        if !self.keep {
+            return Ok(LeaseChange { impairment, fields: None, rules: None });
+        }
+        let fields = self.words.fields();
+        let mut own = Impairment::default();
+        for field in &fields {
+            field.copy(&impairment, &mut own);
+        }
+        Ok(LeaseChange { impairment: own, fields: Some(fields), rules: None })
+    }
+
+    /// The impairment of the options, over that of `state` with `--keep`.
+    fn impairment(
+        &self,
+        system: &SystemRecord,
+        direction: Direction,
+        state: &Impairment,
+    ) -> Result<Impairment, Failure> {
+        let present = self.rule.as_ref().map_or(state.clone(), |rule| rule.present(state));
+        let over = match self.keep {
+            true => ImpairmentSpec::of(&present).with(&self.words),
+            false => self.words.clone(),
+        };
+        let impairment = resolve(self.preset.as_deref(), &over, direction);
+        let mut impairment = impairment.map_err(|(key, what)| {
+            let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
+            Failure::Input(format!("--{option}: {what}"))
+        })?;
+        if self.words.burst.is_none() {
+            system.fit_derived_burst(direction, &mut impairment);
+        }
+        Ok(impairment)
+    }
+}
+
+/// State of a direction that a change without a lease starts from: what leases set is not kept.
+fn below(state: &AppliedState) -> Impairment {
+    state.base.clone().unwrap_or_else(|| state.impairment.clone())
 }
 
 /// Commands of tc for an interface.
@@ -248,8 +324,6 @@ impl Clear {
         let Some(name) = &self.rule else {
             return client.clear(direction).await;
         };
-        let below = below(client.fetch(direction).await?, false);
-        let remainder = rules::without(&below, name)?;
-        client.replace(direction, &remainder).await
+        client.edit(direction, |present| rules::without(&below(present), name)).await
     }
 }

@@ -172,7 +172,7 @@ impl Watch {
         let directions = self.direction.directions(client).await?;
         let mut before = Vec::new();
         for &direction in &directions {
-            before.push(client.stats(direction).await?);
+            before.push(sample(client, direction).await?);
         }
         let mut timer = tokio::time::interval(Duration::from_nanos(every));
         timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -180,14 +180,18 @@ impl Watch {
         let mut shown = 0;
         while self.count.is_none_or(|count| shown < count) {
             timer.tick().await;
-            let mut rows = Vec::new();
-            for (direction, before) in directions.iter().zip(&mut before) {
-                let now = client.stats(*direction).await?;
-                rows.push(rates(*direction, before, &now));
+            for (place, (direction, before)) in directions.iter().zip(&mut before).enumerate() {
+                let now = sample(client, *direction).await?;
+                if shown == 0 && place == 0 {
+                    show_heads(output)?;
+                }
+                match (&*before, &now) {
+                    (Ok(before), Ok(now)) => show(&rates(*direction, before, now), output)?,
+                    // The first sample after the port came back.
+                    (Err(_), Ok(now)) => show(&rates(*direction, now, now), output)?,
+                    (_, Err(what)) => show_failure(*direction, what, output)?,
+                }
                 *before = now;
-            }
-            for row in &rows {
-                show(row, shown == 0 && row.direction == directions[0], output)?;
             }
             shown += 1;
         }
@@ -195,17 +199,46 @@ impl Watch {
     }
 }
 
+/// Counters of a port, or the reason why it has none at present, such as an interface that is gone. The
+/// daemon must answer.
+async fn sample(
+    client: &mut Client,
+    direction: Direction,
+) -> Result<Result<LinkStats, String>, Failure> {
+    match client.stats(direction).await {
+        Ok(stats) => Ok(Ok(stats)),
+        Err(failure @ Failure::Input(_)) => Err(failure),
+        Err(failure) => {
+            client.system().await?;
+            Ok(Err(failure.message().to_owned()))
+        }
+    }
+}
+
+/// Heads of the running table.
+fn show_heads(output: Output) -> Result<(), Failure> {
+    if output.json {
+        return Ok(());
+    }
+    let head = format!(
+        "{:<6} {:>12} {:>10} {:>9} {:>7} {:>12}",
+        "", "rate", "packets/s", "drops/s", "drops", "queued"
+    );
+    output.text(&format!("{}\n", output::heading(&head)))
+}
+
+/// The line of a port without counters.
+fn show_failure(direction: Direction, what: &str, output: Output) -> Result<(), Failure> {
+    if output.json {
+        return output.json_line(&json!({ "direction": direction, "problem": what }));
+    }
+    output.text(&format!("{:<6} {}\n", direction.name(), output::warning(what)))
+}
+
 /// One line of the running table.
-fn show(row: &Rates, first: bool, output: Output) -> Result<(), Failure> {
+fn show(row: &Rates, output: Output) -> Result<(), Failure> {
     if output.json {
         return output.json_line(row);
-    }
-    if first {
-        let head = format!(
-            "{:<6} {:>12} {:>10} {:>9} {:>7} {:>12}",
-            "", "rate", "packets/s", "drops/s", "drops", "queued"
-        );
-        output.text(&format!("{}\n", output::heading(&head)))?;
     }
     let line = if row.reset {
         let reset = output::warning("counters reset");
