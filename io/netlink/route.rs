@@ -25,7 +25,7 @@ use rtnetlink::{LinkBridge, LinkMessageBuilder, LinkUnspec, LinkVeth, RouteMessa
 use super::NetlinkRequest;
 
 /// Protocol number of the routes of a testbed; rtnetlink(7) leaves numbers above 4 to programs.
-const TESTBED_PROTOCOL: u8 = 119;
+pub const TESTBED_PROTOCOL: u8 = 119;
 
 /// A request of rtnetlink.
 #[derive(Debug, Clone)]

@@ -12,8 +12,8 @@ use netlink_packet_core::NetlinkBuffer;
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    ENOBUFS, IFLA_IFNAME, RTM_DELADDR, RTM_DELLINK, RTM_DELQDISC, RTM_DELTCLASS, RTM_DELTFILTER,
-    RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER,
+    ENOBUFS, IFLA_IFNAME, RTM_DELADDR, RTM_DELLINK, RTM_DELQDISC, RTM_DELROUTE, RTM_DELTCLASS,
+    RTM_DELTFILTER, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER,
 };
 
 use super::attr::{Attrs, words};
@@ -26,6 +26,8 @@ const LINKS: u32 = 1;
 const ADDRESSES: u32 = 5;
 /// Multicast group of traffic control (`RTNLGRP_TC`).
 const TRAFFIC_CONTROL: u32 = 4;
+/// Multicast group of IPv4 routes (`RTNLGRP_IPV4_ROUTE`).
+const ROUTES: u32 = 7;
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
 /// Most datagrams read at once: a program that changes without pause must not hold the reader.
@@ -44,6 +46,8 @@ pub struct Changes {
     pub present: BTreeMap<String, u32>,
     /// Indices of interfaces that changed, or whose addresses did, whoever changed them.
     pub configured: BTreeSet<u32>,
+    /// IPv4 routes were deleted; only with [`WatchSocket::add_routes`].
+    pub routes: bool,
     /// Lost notifications: any interface may have changed.
     pub overrun: bool,
 }
@@ -68,6 +72,14 @@ impl WatchSocket {
             io::Result::Ok(socket)
         })??;
         Ok(Self { socket, received: Vec::with_capacity(RECEIVE_BYTES_MAX) })
+    }
+
+    /// Subscribes to IPv4 routes as well: many where a routing daemon runs.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn add_routes(&mut self) -> io::Result<()> {
+        self.socket.add_membership(ROUTES)
     }
 
     /// The changes since the last call that the socket with port `own` did not make.
@@ -112,6 +124,7 @@ fn read(datagram: &[u8], own: u32, changes: &mut Changes) {
             RTM_NEWTFILTER | RTM_DELTFILTER if message.port_number() != own => {
                 changes.filters.insert(index);
             }
+            RTM_DELROUTE if message.port_number() != own => changes.routes = true,
             RTM_NEWADDR | RTM_DELADDR => {
                 changes.configured.insert(index);
             }
@@ -164,6 +177,10 @@ mod tests {
         assert_eq!(changes.present, [("eth7".to_owned(), 6)].into());
         read(&notification(RTM_DELADDR, 42, 8), 41, &mut changes);
         assert_eq!(changes.configured, [6, 8].into());
+        read(&notification(RTM_DELROUTE, 41, 0), 41, &mut changes);
+        assert!(!changes.routes);
+        read(&notification(RTM_DELROUTE, 42, 0), 41, &mut changes);
+        assert!(changes.routes);
         read(&notification(RTM_NEWQDISC, 42, 4)[..20], 41, &mut changes);
         assert!(!changes.overrun, "a torn datagram has no message");
     }

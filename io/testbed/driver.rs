@@ -320,6 +320,7 @@ impl<S: MeshSnapshot> Driver<S> {
             }
             Err(err) => tracing::warn!(err = with_causes(&err), "counters cannot be read"),
         }
+        self.watched.network.restore_names();
         let routes = self.watched.network.observe_routes();
         // After the look, so that a daemon that has ended shows as one without routes.
         self.watched.network.restart_routing();

@@ -8,12 +8,16 @@ use groundwave_kernel::linux_tc::read_qdisc;
 use groundwave_kernel::message::TC_HEADER_BYTES;
 use groundwave_kernel::{Handle, KernelError, Qdisc};
 use groundwave_netlink::attr::{Attrs, words};
+use groundwave_netlink::route::TESTBED_PROTOCOL;
 use nix::libc::{
-    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MTU, RTM_GETADDR, RTM_GETLINK, RTM_GETQDISC,
+    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MTU, RTA_DST, RTM_GETADDR, RTM_GETLINK,
+    RTM_GETQDISC, RTM_GETROUTE,
 };
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
+/// Bytes of `struct rtmsg`.
+const ROUTE_HEADER_BYTES: usize = 12;
 /// Bytes of `struct ifaddrmsg`.
 const ADDRESS_HEADER_BYTES: usize = 8;
 
@@ -63,6 +67,28 @@ pub fn links(batch: &mut Batch) -> Result<BTreeMap<u32, LinkState>, KernelError>
         Ok((index, link))
     };
     messages.iter().map(link).collect()
+}
+
+/// Destinations of the routes of a testbed.
+///
+/// # Errors
+/// As [`qdiscs`].
+pub fn routes(batch: &mut Batch) -> Result<BTreeSet<Ipv4Addr>, KernelError> {
+    const NAME: &str = "a route";
+    let mut head = [0; ROUTE_HEADER_BYTES];
+    head[0] = AF_INET as u8;
+    let mut all = BTreeSet::new();
+    for message in batch.dump(RTM_GETROUTE, &head)? {
+        let [_, protocol] = words(NAME, &message)?;
+        let [_, protocol, _, _] = u32::to_ne_bytes(protocol);
+        if protocol != TESTBED_PROTOCOL {
+            continue;
+        }
+        let attributes = Attrs::read(NAME, &message[ROUTE_HEADER_BYTES..])?;
+        let octets = attributes.get(RTA_DST).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+        all.extend(octets.map(Ipv4Addr::from));
+    }
+    Ok(all)
 }
 
 /// IPv4 addresses, each with the index of its interface.

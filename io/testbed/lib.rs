@@ -11,6 +11,7 @@ mod batman;
 mod bound_ports;
 pub mod bridge_port_qdiscs;
 mod bridge_segment;
+mod deleted_routes;
 mod driver;
 mod dump;
 mod error;

@@ -126,6 +126,33 @@ impl Namespace {
         added.map_err(TestbedError::file("watch the namespaces in", NETNS))
     }
 
+    /// Adds deleted routes to the changes.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(super) fn watch_routes(&mut self) -> Result<(), TestbedError> {
+        self.watch.add_routes().map_err(TestbedError::file("watch the routes in", NETNS))
+    }
+
+    /// Mounts it at its path again if another program deleted its name; `true` if so.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(super) fn restore_name(&self, path: &Path) -> io::Result<bool> {
+        let identity = |facts: fs::Metadata| (facts.dev(), facts.ino());
+        let own = identity(self.file.metadata()?);
+        if fs::metadata(path).is_ok_and(|facts| identity(facts) == own) {
+            return Ok(false);
+        }
+        namespace_folder::prepare()?;
+        namespace_folder::remove(path)?;
+        File::options().write(true).create_new(true).open(path)?;
+        let nothing = None::<&str>;
+        let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        mount(Some(own.as_str()), path, nothing, MsFlags::MS_BIND, nothing)?;
+        Ok(true)
+    }
+
     /// Descriptor of its open file, for requests that name a namespace.
     #[must_use]
     pub fn descriptor(&self) -> i32 {

@@ -67,6 +67,8 @@ pub struct TestbedNetwork {
     pub(super) goals: BTreeMap<LinkDirection, (u32, Side)>,
     /// Changes of other programs to the interface of a direction, which are left, in words.
     pub(super) link_faults: BTreeMap<LinkDirection, String>,
+    /// Nodes whose routes may lack some that another program deleted.
+    pub(super) route_suspects: BTreeSet<NodeId>,
     pub(super) counters: BTreeMap<LinkDirection, LinkCounters>,
     pub(super) wiring: Wiring,
     /// Encapsulation by a mesh protocol on a segment.
@@ -94,6 +96,7 @@ impl TestbedNetwork {
             wires: BTreeMap::new(),
             goals: BTreeMap::new(),
             link_faults: BTreeMap::new(),
+            route_suspects: BTreeSet::new(),
             counters: BTreeMap::new(),
             wiring: Wiring::Link,
             wrapped: false,
@@ -152,6 +155,9 @@ impl TestbedNetwork {
         match self.wiring {
             Wiring::Segment => self.attach_to_segment(assignment, protocol, &mut namespace)?,
             Wiring::Link => {}
+        }
+        if protocol == Protocol::Static {
+            namespace.watch_routes()?;
         }
         namespace.watch_with(&mut self.notifications, assignment.number)?;
         let assignment = assignment.clone();

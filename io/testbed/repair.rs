@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_kernel::{Handle, Qdisc, Request, Verb};
 use groundwave_netlink::Changes;
+use groundwave_netlink::route::delete_link;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, Observation, Wiring};
 
@@ -39,13 +40,16 @@ impl TestbedNetwork {
     /// When the kernel's state cannot be read or changed. Refusals are part of the result.
     pub fn repair(&mut self) -> Result<Vec<Observation>, TestbedError> {
         let mut configured = Vec::new();
-        let (found, unrepairable) = match self.wiring {
+        let (mut found, unrepairable) = match self.wiring {
             Wiring::Link => (self.changed_links(&mut configured)?, Found::new()),
             Wiring::Segment => {
                 configured.extend(self.changed_radios()?);
                 self.changed_ports()?
             }
         };
+        for (side, change) in self.restore_deleted_routes()? {
+            found.entry(side).or_insert(change);
+        }
         let desired = |side: &LinkDirection| -> Option<DesiredDirection> {
             let (number, state) = self.goals.get(side)?;
             Some((*side, *number, *state))
@@ -102,6 +106,9 @@ impl TestbedNetwork {
                 continue;
             }
             let changes = node_namespace.namespace.changes()?;
+            if changes.routes || changes.overrun {
+                self.route_suspects.insert(*node);
+            }
             let suspect = |number| {
                 touches(&changes, index(number)) || changes.configured.contains(&index(number))
             };
@@ -153,6 +160,7 @@ impl TestbedNetwork {
             configured.extend(self.note_link_faults(node, &links, &addresses));
         }
         for side in gone {
+            self.delete_far_end(side);
             for side in [side, LinkDirection { from: side.to, to: side.from }] {
                 self.wires.remove(&side);
                 self.link_faults.remove(&side);
@@ -160,6 +168,16 @@ impl TestbedNetwork {
             }
         }
         Ok(found)
+    }
+
+    /// Deletes the other end of a veth pair whose end has left its namespace, and so that end wherever it is: it is in
+    /// the way of a new pair. The end of a deleted pair is gone already.
+    fn delete_far_end(&mut self, side: LinkDirection) {
+        let number = self.wires.get(&side).map(|veth| veth.number);
+        if let (Some(number), Some(peer)) = (number, self.assignments.get_mut(&side.to)) {
+            let deletion = delete_link(index(number), "the other end of a link");
+            let _ = peer.namespace.batch.execute(&[Action::Route(deletion)]);
+        }
     }
 
     /// Directions whose bridge port another program changed, with the change; and those whose port was

@@ -32,6 +32,9 @@ impl TestbedNetwork {
                 continue;
             }
             let changes = own.namespace.changes()?;
+            if changes.routes || changes.overrun {
+                self.route_suspects.insert(*node);
+            }
             let is_radio = changes.overrun
                 || changes.configured.contains(&RADIO_INDEX)
                 || changes.removed.contains(&RADIO_INDEX);

@@ -1,5 +1,7 @@
 //! Disciplines and interfaces of a testbed that another program changes: noticed, reported and undone.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::bed::{Testbed, seconds, until};
@@ -88,12 +90,15 @@ fn links_changed_by_others_are_repaired() {
         "tc qdisc del dev to-nolvik parent 12:1 handle 22:",
         "tc filter del dev to-nolvik",
         "ip link del to-nolvik",
+        "ip link set to-nolvik netns 1",
     ] {
         repaired(&testbed, "gw.foreign.save", ends, change);
     }
     testbed.in_force();
+    assert!(!tool("ip", "-br link").contains("to-nolvik"), "no end is left outside");
     testbed.await_answers("bohus", &city);
     testbed.await_answers("save", &testbed.address("nolvik"));
+    routes_and_names_are_restored(&testbed);
     for (change, opposite, fault) in [
         ("link set to-nolvik down", "link set to-nolvik up", "its interface is down in the node"),
         (
@@ -116,6 +121,24 @@ fn links_changed_by_others_are_repaired() {
     for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");
     }
+}
+
+/// Another program deletes the routes of a node, and the name of its namespace.
+fn routes_and_names_are_restored(testbed: &Testbed) {
+    let routes = || tool("ip", "netns exec gw.foreign.save ip route show proto 119");
+    let before = routes();
+    assert!(before.lines().count() >= 3, "{before}");
+    tool("ip", "netns exec gw.foreign.save ip route flush table main");
+    assert_eq!(routes(), "");
+    until("the routes are back", || routes() == before);
+    until("the repair is reported", || {
+        testbed.output_of(&["status"]).contains("routes through it were deleted")
+    });
+    tool("ip", "netns del gw.foreign.save");
+    until("the name is back", || Path::new("/run/netns/gw.foreign.save").exists());
+    assert_eq!(testbed.exit_code("save", "true"), Some(0));
+    assert_eq!(routes(), before, "it is the same namespace");
+    testbed.await_answers("save", &testbed.address("nolvik"));
 }
 
 fn ports_changed_by_others_are_repaired() {
