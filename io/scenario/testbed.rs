@@ -89,8 +89,11 @@ pub(super) fn testbed(
     }
     let mut routing_of = BTreeMap::new();
     for (index, node) in file.node.iter().enumerate() {
-        check_name(&node.name, &path.key("node").index(index).key("name"), report);
-        routing_of.insert(NodeId::named(&node.name), node.routing);
+        let at = path.key("node").index(index).key("name");
+        check_name(&node.name, &at, report);
+        if routing_of.insert(NodeId::named(&node.name), node.routing).is_some() {
+            report.at(&at, format!("{:?} a second time", node.name), "each node once");
+        }
     }
     let mut bindings = Vec::new();
     for (index, bind) in file.bind.iter().enumerate() {
@@ -105,7 +108,18 @@ pub(super) fn testbed(
                 continue;
             }
         };
+        if bind.from == bind.to {
+            report.at(
+                &at.key("to"),
+                format!("{:?} at both ends", bind.to),
+                "another node than `from`",
+            );
+        }
         let (from, to) = (NodeId::named(&bind.from), NodeId::named(&bind.to));
+        if bindings.iter().any(|other: &Binding| (other.from, other.to) == (from, to)) {
+            let what = format!("{} to {} a second time", bind.from, bind.to);
+            report.at(&at, what, "each direction once");
+        }
         bindings.push(Binding { from, to, port });
     }
     let settings = Settings {
@@ -219,5 +233,13 @@ radio = "ptp_5g8"
         check("routing = \"ospf\"", "testbed.routing");
         check("node = [{ name = \"x\", routing = \"none\" }]", "testbed.node[0].name");
         check("bind = [{ from = \"a\", to = \"b\" }]", "testbed.bind[0]");
+        let node = "{ name = \"a\", routing = \"none\" }";
+        check(&format!("node = [{node}, {node}]"), "testbed.node[1].name: \"a\" a second time");
+        let bind = |to: &str| format!("{{ from = \"a\", to = \"{to}\", interface = \"lo\" }}");
+        check(&format!("bind = [{}]", bind("a")), "testbed.bind[0].to: \"a\" at both ends");
+        check(
+            &format!("bind = [{}, {}]", bind("b"), bind("b")),
+            "testbed.bind[1]: a to b a second time",
+        );
     }
 }

@@ -32,9 +32,9 @@ pub enum DaemonRequest {
 /// State of a port of a daemon.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DaemonState {
-    /// Impairment in force.
+    /// Impairment that was set without a lease.
     pub impairment: Impairment,
-    /// Differences from the last request, in words; without what cannot be verified.
+    /// Differences from the last request, in words; without what cannot be verified, with leases of others.
     pub divergence: Vec<String>,
 }
 

@@ -291,6 +291,10 @@ impl<S: MeshSnapshot> Driver<S> {
                 // Changes of interfaces are notified.
                 Port::Interface(_) => None,
             };
+            // Nothing else than before: another attempt ends alike.
+            if change.is_some() && change == known {
+                continue;
+            }
             let has_failed = known.as_deref().is_some_and(|failure| failure != RATE_ONLY);
             if change.is_none() && !has_failed {
                 continue;

@@ -187,7 +187,8 @@ async fn invalid_requests_give_problems() {
     check("PUT", "/v1/nodes/west/position", json!({"lat_deg": 1.0}), 400, "lon_deg").await;
     check("PATCH", "/v1/nodes/west/station", json!({"tx_power_dbm": 99.0}), 400, "tx_power_dbm")
         .await;
-    check("POST", "/v1/links/cut", json!({"a": "west", "b": "west"}), 400, "another node").await;
+    check("POST", "/v1/links/cut", json!({"a": "west", "b": "west"}), 400, "allowed two nodes")
+        .await;
     check("PUT", "/v1/pace", json!({"speed": -1.0}), 400, "0 to 1000").await;
     check("POST", "/v1/steps", json!({"steps": 0}), 400, "1 to 100000").await;
     let lies = json!({"from": "west", "to": "east", "measured": {"sent": 1, "received": 2}});
@@ -198,6 +199,12 @@ async fn invalid_requests_give_problems() {
     let links = testbed["links"].as_array().unwrap();
     let link = links.iter().find(|link| link["from"] == "west").unwrap();
     assert_eq!(link["measured"]["received"], 3);
+    // A node out of range of all others has no link.
+    let spare = json!({"name": "spare", "lat_deg": 10.0, "lon_deg": 10.0});
+    bench.call("POST", "/v1/nodes", Some(spare)).await;
+    let set = json!({"from": "spare", "to": "east", "values": {"loss_prob": 0.1}});
+    let words = "invalid link of \"spare\": found \"east\", allowed none";
+    check("PUT", "/v1/links/values", set, 400, words).await;
     bench.call("POST", "/v1/stop", None).await;
     assert!(bench.stop.is_cancelled());
 }

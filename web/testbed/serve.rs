@@ -296,7 +296,9 @@ async fn call_daemon(
         DaemonRequest::Clear => (Method::DELETE, None),
     };
     let body = body.map(serde_json::to_value).transpose().map_err(|err| text(&err))?;
-    let path = format!("/v1/impairments/{port}");
+    // The shape is the state beneath leases of others, which end by themselves.
+    let query = if method == Method::PUT { "?beneath=true" } else { "" };
+    let path = format!("/v1/impairments/{port}{query}");
     let response = http.ask(method, &path, body.as_ref()).await;
     let (status, bytes) = response.map_err(|err| text(&err))?;
     if !status.is_success() {
@@ -306,10 +308,16 @@ async fn call_daemon(
     let state: AppliedState = serde_json::from_slice(&bytes).map_err(|err| text(&err))?;
     let verifiable =
         state.divergence.into_iter().filter(|item| item.kind != DivergenceKind::Unverifiable);
-    Ok(DaemonState {
-        impairment: state.impairment,
-        divergence: verifiable.map(|item| item.message).collect(),
-    })
+    let mut divergence: Vec<_> = verifiable.map(|item| item.message).collect();
+    let base = state.base.filter(|base| *base != state.impairment);
+    if base.is_some() {
+        let ids: Vec<_> = state.leases.iter().map(ToString::to_string).collect();
+        let ids = ids.join(", ");
+        divergence.push(format!(
+            "{port} of {address} has other values by lease {ids} of another client, see `impair leases`"
+        ));
+    }
+    Ok(DaemonState { impairment: base.unwrap_or(state.impairment), divergence })
 }
 
 /// Restores bound ports, then removes everything with the testbed's name, except the log, which is

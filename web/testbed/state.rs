@@ -5,7 +5,7 @@ use groundwave_gateway::Snapshot;
 use groundwave_http::Problem;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::site::NodeView;
-use groundwave_simulation::testbed::Means;
+use groundwave_simulation::testbed::{LinkDirection, Means};
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
@@ -62,6 +62,40 @@ impl Controller {
         let view = self.world.view();
         let assignment = view.testbed.named(name);
         assignment.map(|assignment| assignment.node).ok_or_else(|| no_node(name))
+    }
+
+    /// Two nodes.
+    ///
+    /// # Errors
+    /// When one does not exist, and for a node with itself.
+    pub fn ends(&self, [from, to]: [&str; 2]) -> Result<(NodeId, NodeId), Problem> {
+        if from == to {
+            let what = format!("invalid link: found {from:?} at both ends, allowed two nodes");
+            return Err(Problem::bad_request(what));
+        }
+        Ok((self.node(from)?, self.node(to)?))
+    }
+
+    /// The direction of a link.
+    ///
+    /// # Errors
+    /// When a node does not exist, or the two have no link at present; then with the nodes that the sender has
+    /// links to.
+    pub fn direction(&self, names: [&str; 2]) -> Result<LinkDirection, Problem> {
+        let (from, to) = self.ends(names)?;
+        let testbed = self.show();
+        let own = testbed.links.iter().filter(|link| link.from == names[0]);
+        let neighbours: Vec<_> = own.map(|link| link.to.as_str()).collect();
+        if neighbours.contains(&names[1]) {
+            return Ok(LinkDirection { from, to });
+        }
+        let allowed = match neighbours.is_empty() {
+            true => "none, as it has no link at present".to_owned(),
+            false => neighbours.join(", "),
+        };
+        let [from, to] = names;
+        let what = format!("invalid link of {from:?}: found {to:?}, allowed {allowed}");
+        Err(Problem::bad_request(what))
     }
 
     /// A node as it is.

@@ -6,7 +6,7 @@ use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::link::{FailLink, RestoreLink};
 use groundwave_simulation::site::{FailNode, MoveNode, NodeId, RestoreNode, SetStation};
 use groundwave_simulation::testbed::{
-    AddTestbedNode, LinkDirection, Probe, ProbeLink, RemoveTestbedNode, SetLinkShape, SetTimeScale,
+    AddTestbedNode, Probe, ProbeLink, RemoveTestbedNode, SetLinkShape, SetTimeScale,
 };
 
 use super::Controller;
@@ -140,7 +140,7 @@ pub async fn cut(
     State(controller): State<Controller>,
     JsonBody(ends): JsonBody<LinkEnds>,
 ) -> Result<Json<Testbed>, Problem> {
-    let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
+    let (a, b) = controller.ends([&ends.a, &ends.b])?;
     controller.submit(FailLink { a, b }).await?;
     Ok(Json(controller.show()))
 }
@@ -155,7 +155,7 @@ pub async fn mend(
     State(controller): State<Controller>,
     JsonBody(ends): JsonBody<LinkEnds>,
 ) -> Result<Json<Testbed>, Problem> {
-    let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
+    let (a, b) = controller.ends([&ends.a, &ends.b])?;
     controller.submit(RestoreLink { a, b }).await?;
     Ok(Json(controller.show()))
 }
@@ -164,14 +164,13 @@ pub async fn mend(
 #[utoipa::path(put, path = "/v1/links/values", tag = "links",
     responses(
         (status = 200, description = "The testbed after it"),
-        (status = 400, description = "Not a wire, a value out of its range, or malformed body"),
+        (status = 400, description = "Not a link, a value out of its range, or malformed body"),
         (status = 404, description = "No such node")))]
 pub async fn set_link(
     State(controller): State<Controller>,
     JsonBody(new): JsonBody<NewLinkShape>,
 ) -> Result<Json<Testbed>, Problem> {
-    let (from, to) = (controller.node(&new.from)?, controller.node(&new.to)?);
-    let side = LinkDirection { from, to };
+    let side = controller.direction([&new.from, &new.to])?;
     controller.submit(SetLinkShape { side, values: new.values }).await?;
     Ok(Json(controller.show()))
 }
@@ -213,14 +212,13 @@ pub async fn step(
 #[utoipa::path(post, path = "/v1/probes", tag = "links",
     responses(
         (status = 200, description = "The testbed after it"),
-        (status = 400, description = "Not a wire, or malformed body"),
+        (status = 400, description = "Not a link, or malformed body"),
         (status = 404, description = "No such node")))]
 pub async fn probe(
     State(controller): State<Controller>,
     JsonBody(new): JsonBody<NewProbe>,
 ) -> Result<Json<Testbed>, Problem> {
-    let (from, to) = (controller.node(&new.from)?, controller.node(&new.to)?);
-    let side = LinkDirection { from, to };
+    let side = controller.direction([&new.from, &new.to])?;
     let measured = new.measured;
     let probe = Probe {
         sent: measured.sent,

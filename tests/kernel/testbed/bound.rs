@@ -64,6 +64,15 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
         link["repaired"]["repairs_total"] == 1
     });
     follows(&testbed, true);
+    // A lease of another client lies over the shape: reported until it ends, and no repair.
+    impair(&["set", "port2", "--keep", "--loss", "99%", "--for", "60s", "--detach"]);
+    let link = || Testbed::link(&testbed.status(), "nolvik", "save");
+    let failure = || link()["failure"].as_str().unwrap_or_default().to_owned();
+    until("the lease is reported", || failure().contains("by lease 1 of another client"));
+    impair(&["leases", "cancel", "1"]);
+    until("the end of the lease is noticed", || failure().is_empty());
+    assert_eq!(link()["repaired"]["repairs_total"], 1, "{}", link());
+    follows(&testbed, true);
     testbed.output_of(&["fail", "save"]);
     follows(&testbed, false);
     let log = tempfile::NamedTempFile::new().unwrap();

@@ -49,6 +49,20 @@ pub fn request(
     }
 }
 
+/// Path of a node, or of a part of it.
+pub fn node_path(node: &str, part: &str) -> String {
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let name = node.bytes().map(|byte| match unreserved(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    let name: String = name.collect();
+    match part {
+        "" => format!("/v1/nodes/{name}"),
+        part => format!("/v1/nodes/{name}/{part}"),
+    }
+}
+
 /// Process of the controller that accepts connections, if there is one.
 pub fn controller_pid(state: &State) -> Option<i32> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
@@ -83,4 +97,15 @@ pub fn request_stop(state: &State) -> Result<(), Failure> {
 /// Current state of the testbed.
 pub fn show(state: &State) -> Result<Testbed, Failure> {
     request(state, Method::GET, "/v1/testbed", None::<&()>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_is_one_segment_of_a_path() {
+        assert_eq!(node_path("north-1", "fail"), "/v1/nodes/north-1/fail");
+        assert_eq!(node_path("a/b?c#d e%é", ""), "/v1/nodes/a%2Fb%3Fc%23d%20e%25%C3%A9");
+    }
 }

@@ -17,7 +17,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// Run a program in a node
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  groundwave testbed exec west -- ping -c 3 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s\n\nThe exit code is that of the program; 127 without such a program, 126 if it cannot be executed."
+    after_help = "Examples:\n  groundwave testbed exec west -- ping -c 3 east\n  groundwave testbed exec east -- iperf3 -s\n\nThe exit code is that of the program; 127 without such a program, 126 if it cannot be executed."
 )]
 pub struct Exec {
     /// Short name of the node

@@ -23,7 +23,7 @@ pub const LOG_FILTER: &str = "warn";
 const EXAMPLES: &str = "\
 Examples:
   sudo groundwave testbed up scenarios/failover.toml --detach
-  sudo groundwave testbed exec west -- ping -c 3 10.77.0.3
+  sudo groundwave testbed exec west -- ping -c 3 east
   sudo groundwave testbed shell west
   sudo groundwave testbed fail north
   sudo groundwave testbed add spare --lat 57.71 --lon 11.94 --like west

@@ -10,7 +10,7 @@ use groundwave_testbed::State;
 use groundwave_web_testbed::wire::{NewNode, Testbed};
 
 use super::Selection;
-use super::client::{request, show};
+use super::client::{node_path, request, show};
 use super::show::show_change;
 use super::steer::StationOptions;
 use crate::cli::output::Output;
@@ -95,7 +95,7 @@ address are not used again. For a node that fails and comes back see `testbed fa
 impl Remove {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let state = self.selection.state()?;
-        request(&state, Method::DELETE, &format!("/v1/nodes/{}", self.node), None::<&()>)?;
+        request(&state, Method::DELETE, &node_path(&self.node, ""), None::<&()>)?;
         let testbed = until(&state, |_| {
             let nodes = state.nodes().map_err(Failure::machine)?;
             Ok(!nodes.contains(&self.node))

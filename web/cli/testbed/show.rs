@@ -2,7 +2,7 @@
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_simulation::testbed::{Means, Wiring};
+use groundwave_simulation::testbed::{Means, Shape, Wiring};
 use groundwave_testbed::State;
 use groundwave_text::{Align, Table, bits_per_second};
 use groundwave_web_testbed::wire::{Difference, Link, Node, Testbed};
@@ -222,19 +222,29 @@ fn links(links: &[Link]) -> Table {
         table.row([
             format!("{} > {}", link.from, link.to),
             match (shape.up, link.manual) {
-                (false, _) => "down".to_owned(),
+                (false, None) => "down".to_owned(),
+                (false, Some(_)) => "down, set by hand".to_owned(),
                 (true, None) => "up".to_owned(),
                 (true, Some(_)) => "up, set by hand".to_owned(),
             },
             link.snr_db.map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
             cell(bits_per_second(shape.rate_bps as f64)),
-            cell(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
+            cell(delay(shape)),
             cell(percent(shape.loss_prob)),
             cell(percent(shape.broadcast_loss_prob)),
             in_force,
         ]);
     }
     table
+}
+
+/// Mean delay, with its jitter if there is any.
+fn delay(shape: &Shape) -> String {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    match shape.jitter_ns {
+        0 => format!("{:.2} ms", ms(shape.delay_ns)),
+        jitter_ns => format!("{:.2} ± {:.2} ms", ms(shape.delay_ns), ms(jitter_ns)),
+    }
 }
 
 /// A probability as percent.

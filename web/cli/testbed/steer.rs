@@ -3,13 +3,19 @@
 use axum::http::Method;
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_web_testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
+use groundwave_web_testbed::wire::{Link, LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
 use serde::Serialize;
 
 use super::Selection;
-use super::client::request;
+use super::client::{node_path, request};
 use super::show::show_change;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, warning};
+
+/// Reads a number that a document can have.
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("found {text:?}, allowed a number"))
+}
 
 fn apply(
     selection: &Selection,
@@ -39,7 +45,7 @@ impl Move {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let place = groundwave_coordinate::parse(&self.place).map_err(Failure::input)?;
         let (lat_deg, lon_deg) = (place.lat_deg(), place.lon_deg());
-        let path = format!("/v1/nodes/{}/position", self.node);
+        let path = node_path(&self.node, "position");
         let body = NewPlace { lat_deg, lon_deg };
         apply(&self.selection, output, Method::PUT, &path, Some(&body))
     }
@@ -57,7 +63,7 @@ pub struct Fail {
 
 impl Fail {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let path = format!("/v1/nodes/{}/fail", self.node);
+        let path = node_path(&self.node, "fail");
         apply(&self.selection, output, Method::POST, &path, None::<&()>)
     }
 }
@@ -74,7 +80,7 @@ pub struct Repair {
 
 impl Repair {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let path = format!("/v1/nodes/{}/repair", self.node);
+        let path = node_path(&self.node, "repair");
         apply(&self.selection, output, Method::POST, &path, None::<&()>)
     }
 }
@@ -83,16 +89,16 @@ impl Repair {
 #[derive(Args)]
 pub(super) struct StationOptions {
     /// Transmitter power, dBm
-    #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
+    #[arg(long, value_name = "DBM", allow_hyphen_values = true, value_parser = finite)]
     tx_power_dbm: Option<f64>,
     /// Centre frequency, MHz
-    #[arg(long, value_name = "MHZ")]
+    #[arg(long, value_name = "MHZ", value_parser = finite)]
     frequency_mhz: Option<f64>,
     /// Bandwidth, Hz
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", value_parser = finite)]
     bandwidth_hz: Option<f64>,
     /// Antenna height above ground, m
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = finite)]
     height_agl_m: Option<f64>,
 }
 
@@ -129,7 +135,7 @@ impl Radio {
                            --height-agl-m";
             return Err(Failure::Input(message.to_owned()));
         }
-        let path = format!("/v1/nodes/{}/station", self.node);
+        let path = node_path(&self.node, "station");
         apply(&self.selection, output, Method::PATCH, &path, Some(&body))
     }
 }
@@ -149,7 +155,15 @@ pub struct Cut {
 impl Cut {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = LinkEnds { a: self.a, b: self.b };
-        apply(&self.selection, output, Method::POST, "/v1/links/cut", Some(&body))
+        let testbed =
+            request(&self.selection.state()?, Method::POST, "/v1/links/cut", Some(&body))?;
+        let LinkEnds { a, b } = &body;
+        let is_it = |link: &Link| link.from == *a && link.to == *b;
+        if !testbed.links.iter().any(is_it) {
+            let note = format!("{a} and {b} have no link at present; one that comes stays cut");
+            anstream::eprintln!("{}", warning(&note));
+        }
+        show_change(&testbed, output)
     }
 }
 
@@ -207,6 +221,7 @@ impl Resume {
 #[command(after_help = "Examples:\n  groundwave testbed speed 10")]
 pub struct Speed {
     /// Simulated seconds per second, [0, 1000]
+    #[arg(value_parser = finite)]
     speed: f64,
     #[command(flatten)]
     selection: Selection,
