@@ -168,6 +168,12 @@ fn the_page_is_accessible_shareable_and_survives_its_server() {
     browse("access.spec.ts");
 }
 
+#[needs(page)]
+#[test]
+fn change_of_several_nodes_that_fails_midway_is_kept_in_part() {
+    browse("commands.spec.ts");
+}
+
 #[needs(terrain, page)]
 #[test]
 fn drags_scans_exports_and_other_clients_are_followed() {

@@ -7,7 +7,7 @@ import { Commands } from './commands';
 import { Coverages } from './coverage.svelte';
 import { isPattern } from '../antenna-files';
 import { Ground } from './ground.svelte';
-import { History } from './history.svelte';
+import { History, Unfinished } from './history.svelte';
 import { Patterns } from './patterns.svelte';
 import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
@@ -72,7 +72,8 @@ export class App {
     try {
       return await work();
     } catch (fault) {
-      if (fault instanceof Refusal && fault.status === 0) this.ui.serverGone = true;
+      const cause = fault instanceof Unfinished ? fault.cause : fault;
+      if (cause instanceof Refusal && cause.status === 0) this.ui.serverGone = true;
       this.ui.tell(fault instanceof Error ? fault.message : String(fault), true);
       return null;
     }

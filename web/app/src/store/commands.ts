@@ -2,7 +2,9 @@
 import { api, wanted, type Node, type NodePatch, type NewNode, type Pointing, type RadioConfig } from '../api/client';
 import type { LatLon } from '../geo';
 import { alike } from '../presets';
-import { Overtaken, type Command, type History } from './history.svelte';
+import { textOf } from '../faults';
+import { count } from '../units';
+import { Overtaken, Unfinished, type Command, type History } from './history.svelte';
 import type { Plan } from './plan.svelte';
 
 /** Fields with which a node is made again. */
@@ -44,6 +46,38 @@ function patchOf({ radio, pointing, ...rest }: Partial<Node>): NodePatch {
   return { ...rest, ...(radio ? { radio: whole(radio) } : {}), ...turned };
 }
 
+/** A change of one node. */
+interface Step {
+  /** The id by which commands name the node; none before it is made. */
+  id(): string | null;
+  name: string;
+  /** Refuses what others have changed since. */
+  check(): void;
+  do(): Promise<void>;
+  undo(): Promise<void>;
+}
+
+type Way = 'do' | 'undo';
+
+/** Texts and follow-up of a command for its steps. */
+interface Batch {
+  label(names: readonly string[]): string;
+  /** Participles for messages: `1 of 3 nodes deleted`. */
+  words: Record<Way, string>;
+  /** The way in which nodes are deleted: they leave the page at once. */
+  deletes?: Way;
+  /** Called after steps were taken. */
+  ended(way: Way, steps: readonly Step[]): void;
+}
+
+/** Names in a message. */
+const NAMES_MAX = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMES_MAX;
+  return more > 0 ? `${names.slice(0, NAMES_MAX).join(', ')} and ${more} more` : names.join(', ');
+}
+
 export class Commands {
   constructor(
     private readonly plan: Plan,
@@ -53,83 +87,122 @@ export class Commands {
 
   #known(id: string): Node {
     const node = this.plan.byId.get(this.history.live(id));
-    if (!node) throw new Error('The node is not there any more.');
+    if (!node) throw new Overtaken('The node is not there any more.');
     return node;
-  }
-
-  async #make(body: NewNode, deployment: string): Promise<Node> {
-    const made = await wanted(api.POST('/api/v1/deployments/{id}/nodes', { params: { path: { id: deployment } }, body }));
-    if (this.plan.deployment?.id === deployment) this.plan.put(made);
-    return made;
-  }
-
-  async #delete(ids: string[]): Promise<void> {
-    const gone = new Set(ids.map((id) => this.history.live(id)));
-    const before = [this.plan.nodes, this.plan.links] as const;
-    this.plan.drop(gone);
-    try {
-      for (const id of gone) await wanted(api.DELETE('/api/v1/nodes/{id}', { params: { path: { id } } }));
-    } catch (fault) {
-      [this.plan.nodes, this.plan.links] = before;
-      await this.plan.refresh();
-      throw fault;
-    }
-    void this.plan.refreshLinks();
-  }
-
-  /** Adds nodes; the last one is selected. */
-  async add(bodies: NewNode[], label?: string): Promise<void> {
-    const deployment = this.plan.deployment?.id;
-    if (!deployment) throw new Error('Make a deployment first.');
-    const ids: string[] = [];
-    /** Nodes as this page made them, by id. */
-    const made = new Map<string, Node>();
-    const command: Command = {
-      label: label ?? `Add ${bodies.map((body) => body.name).join(', ')}`,
-      do: async () => {
-        for (const [at, body] of bodies.entries()) {
-          const node = await this.#make(body, deployment);
-          const known = ids[at];
-          if (known) this.history.renamed(known, node.id);
-          else ids[at] = node.id;
-          made.set(ids[at] as string, node);
-        }
-        this.selected(ids.map((id) => this.history.live(id)));
-        void this.plan.refreshLinks();
-      },
-      undo: async () => {
-        for (const [id, node] of made) if (this.plan.byId.has(this.history.live(id))) this.#unchanged(id, recipe(node) as Partial<Node>);
-        await this.#delete(ids);
-      },
-    };
-    await this.history.run(command);
-  }
-
-  async remove(ids: string[]): Promise<void> {
-    const deployment = this.plan.deployment?.id;
-    const nodes = ids.map((id) => this.#known(id));
-    if (!deployment || !nodes.length) return;
-    await this.history.run({
-      label: nodes.length === 1 ? `Delete ${nodes[0]?.name}` : `Delete ${nodes.length} nodes`,
-      do: async () => {
-        await this.#delete(ids);
-        this.selected([]);
-      },
-      undo: async () => {
-        for (const node of nodes) {
-          const made = await this.#make(recipe(node), deployment);
-          this.history.renamed(node.id, made.id);
-        }
-        this.selected(nodes.map((node) => this.history.live(node.id)));
-        void this.plan.refreshLinks();
-      },
-    });
   }
 
   /** Refuses to change fields that others have changed since this page did. */
   #unchanged(id: string, left: Partial<Node>): void {
     const node = this.#known(id);
     if (!alike(node, left)) throw new Overtaken(`${node.name} was changed by another client since: its values stay.`);
+  }
+
+  /** The change of several nodes, one after the other. If one fails, those before it are a command of their own. */
+  #batch(steps: readonly Step[], batch: Batch): Command {
+    const take = async (way: Way) => {
+      for (const step of steps) step.check();
+      const before = [this.plan.nodes, this.plan.links] as const;
+      const leaving = way === batch.deletes ? this.#ids(steps) : [];
+      if (leaving.length) this.plan.drop(new Set(leaving));
+      for (const [at, step] of steps.entries()) {
+        try {
+          await step[way]();
+        } catch (fault) {
+          const [finished, rest] = [steps.slice(0, at), steps.slice(at)];
+          if (leaving.length) {
+            [this.plan.nodes, this.plan.links] = before;
+            this.plan.drop(new Set(this.#ids(finished)));
+            await this.plan.refresh().catch(() => undefined);
+          }
+          if (at === 0) throw fault;
+          batch.ended(way, finished);
+          void this.plan.refreshLinks();
+          const text = `${at} of ${count(steps.length, 'node')} ${batch.words[way]}: ${listed(finished.map((one) => one.name))}. ${step.name}: ${textOf(fault)}`;
+          throw new Unfinished(text, this.#batch(finished, batch), this.#batch(rest, batch), fault);
+        }
+      }
+      batch.ended(way, steps);
+      void this.plan.refreshLinks();
+    };
+    return { label: batch.label(steps.map((step) => step.name)), do: () => take('do'), undo: () => take('undo') };
+  }
+
+  /** Ids by which the server has the nodes of steps now. */
+  #ids(steps: readonly Step[]): string[] {
+    return steps.flatMap((step) => step.id() ?? []).map((id) => this.history.live(id));
+  }
+
+  async #make(body: NewNode, deployment: string): Promise<Node> {
+    const node = await wanted(api.POST('/api/v1/deployments/{id}/nodes', { params: { path: { id: deployment } }, body }));
+    if (this.plan.deployment?.id === deployment) this.plan.put(node);
+    return node;
+  }
+
+  async #delete(known: string): Promise<void> {
+    const id = this.history.live(known);
+    await wanted(api.DELETE('/api/v1/nodes/{id}', { params: { path: { id } } }));
+  }
+
+  /** Adds nodes; the last one is selected. */
+  async add(bodies: NewNode[], label?: string): Promise<void> {
+    const deployment = this.plan.deployment?.id;
+    if (!deployment) throw new Error('Make a deployment first.');
+    const steps = bodies.map((body): Step => {
+      let id: string | null = null;
+      /** The node as this page made it. */
+      let node: Node | null = null;
+      let isThere = false;
+      return {
+        id: () => id,
+        name: body.name,
+        check: () => {
+          isThere = id !== null && this.plan.byId.has(this.history.live(id));
+          if (id && node && isThere) this.#unchanged(id, recipe(node) as Partial<Node>);
+        },
+        do: async () => {
+          node = await this.#make(body, deployment);
+          if (id) this.history.renamed(id, node.id);
+          else id = node.id;
+        },
+        undo: async () => void (id && isThere && (await this.#delete(id))),
+      };
+    });
+    await this.history.run(
+      this.#batch(steps, {
+        label: (names) => (label && names.length === bodies.length ? label : `Add ${listed(names)}`),
+        words: { do: 'added', undo: 'deleted' },
+        deletes: 'undo',
+        ended: (way, finished) => void (way === 'do' && this.selected(this.#ids(finished))),
+      }),
+    );
+  }
+
+  async remove(ids: string[]): Promise<void> {
+    const deployment = this.plan.deployment?.id;
+    if (!deployment || !ids.length) return;
+    const steps = ids.map((id): Step => {
+      const node = this.#known(id);
+      /** The node was made again by this page. */
+      let isBack = false;
+      return {
+        id: () => id,
+        name: node.name,
+        check: () => void (isBack && this.plan.byId.has(this.history.live(id)) && this.#unchanged(id, recipe(node) as Partial<Node>)),
+        do: () => this.#delete(id),
+        undo: async () => {
+          this.history.renamed(node.id, (await this.#make(recipe(node), deployment)).id);
+          isBack = true;
+        },
+      };
+    });
+    await this.history.run(
+      this.#batch(steps, {
+        label: (names) => (names.length === 1 ? `Delete ${names[0]}` : `Delete ${names.length} nodes`),
+        words: { do: 'deleted', undo: 'made again' },
+        deletes: 'do',
+        ended: (way, finished) => this.selected(way === 'do' ? [] : this.#ids(finished)),
+      }),
+    );
   }
 
   async #place(id: string, to: LatLon): Promise<void> {
@@ -145,20 +218,22 @@ export class Commands {
   }
 
   async move(moves: { id: string; from: LatLon; to: LatLon }[]): Promise<void> {
-    const names = moves.map((move) => this.#known(move.id).name);
-    let moved = false;
-    const all = async (start: 'from' | 'to', end: 'from' | 'to') => {
-      // The first move is that of the person, from a place that the page has shown.
-      if (moved) for (const move of moves) this.#unchanged(move.id, move[start]);
-      for (const move of moves) await this.#place(move.id, move[end]);
-      moved = true;
-      void this.plan.refreshLinks();
-    };
-    await this.history.run({
-      label: names.length === 1 ? `Move ${names[0]}` : `Move ${names.length} nodes`,
-      do: () => all('from', 'to'),
-      undo: () => all('to', 'from'),
+    const steps = moves.map(({ id, from, to }): Step => {
+      /** The place to which this page moved the node; the first move is from a place that the page has shown. */
+      let left: LatLon | null = null;
+      const move = async (place: LatLon) => {
+        await this.#place(id, place);
+        left = place;
+      };
+      return { id: () => id, name: this.#known(id).name, check: () => void (left && this.#unchanged(id, left)), do: () => move(to), undo: () => move(from) };
     });
+    await this.history.run(
+      this.#batch(steps, {
+        label: (names) => (names.length === 1 ? `Move ${names[0]}` : `Move ${names.length} nodes`),
+        words: { do: 'moved', undo: 'moved back' },
+        ended: () => undefined,
+      }),
+    );
   }
 
   async #patch(id: string, patch: NodePatch): Promise<void> {
@@ -169,21 +244,22 @@ export class Commands {
 
   /** Edits nodes; fields left out stay. */
   async edit(ids: string[], patch: NodePatch, field: string): Promise<void> {
-    const before = ids.map((id) => this.#known(id));
-    /** Fields as the last change of this page left them, by id. */
-    const left = new Map<string, Partial<Node>>();
-    const each = async (patches: readonly (readonly [string, NodePatch])[]) => {
-      for (const [id, state] of left) this.#unchanged(id, state);
-      for (const [id, change] of patches) {
-        await this.#patch(id, change);
-        left.set(id, fields(this.#known(id), patch));
-      }
-      void this.plan.refreshLinks();
-    };
-    await this.history.run({
-      label: `${field} of ${before.length === 1 ? before[0]?.name : `${before.length} nodes`}`,
-      do: () => each(ids.map((id) => [id, patch])),
-      undo: () => each(before.map((node) => [node.id, patchOf(fields(node, patch))])),
+    const steps = ids.map((id): Step => {
+      const before = this.#known(id);
+      /** Fields as the last change of this page left them. */
+      let left: Partial<Node> | null = null;
+      const change = async (next: NodePatch) => {
+        await this.#patch(id, next);
+        left = fields(this.#known(id), patch);
+      };
+      return { id: () => id, name: before.name, check: () => void (left && this.#unchanged(id, left)), do: () => change(patch), undo: () => change(patchOf(fields(before, patch))) };
     });
+    await this.history.run(
+      this.#batch(steps, {
+        label: (names) => `${field} of ${names.length === 1 ? names[0] : `${names.length} nodes`}`,
+        words: { do: 'changed', undo: 'changed back' },
+        ended: () => undefined,
+      }),
+    );
   }
 }

@@ -10,6 +10,18 @@ export interface Command {
 /** A change that is not taken back: others have changed the same fields since. */
 export class Overtaken extends Error {}
 
+/** A change that stopped midway: what was done of it, and what was not. */
+export class Unfinished extends Error {
+  constructor(
+    text: string,
+    readonly finished: Command,
+    readonly rest: Command,
+    cause: unknown,
+  ) {
+    super(text, { cause });
+  }
+}
+
 const COMMANDS_MAX = 200;
 
 export class History {
@@ -36,9 +48,15 @@ export class History {
 
   async run(command: Command): Promise<void> {
     await this.#alone(async () => {
-      await command.do();
-      this.done = [...this.done, command].slice(-COMMANDS_MAX);
-      this.undone = [];
+      const keep = (finished: Command) => {
+        this.done = [...this.done, finished].slice(-COMMANDS_MAX);
+        this.undone = [];
+      };
+      await command.do().catch((fault: unknown) => {
+        if (fault instanceof Unfinished) keep(fault.finished);
+        throw fault;
+      });
+      keep(command);
     });
   }
 
@@ -51,6 +69,10 @@ export class History {
       await command.undo().catch((fault: unknown) => {
         // What others did stays; the commands before this one can still be taken back.
         if (fault instanceof Overtaken) this.done = this.done.slice(0, -1);
+        if (fault instanceof Unfinished) {
+          this.done = [...this.done.slice(0, -1), fault.rest];
+          this.undone = [...this.undone, fault.finished];
+        }
         throw fault;
       });
       label = command.label;
@@ -67,6 +89,10 @@ export class History {
       if (!command) return;
       await command.do().catch((fault: unknown) => {
         if (fault instanceof Overtaken) this.undone = this.undone.slice(0, -1);
+        if (fault instanceof Unfinished) {
+          this.undone = [...this.undone.slice(0, -1), fault.rest];
+          this.done = [...this.done, fault.finished];
+        }
         throw fault;
       });
       label = command.label;
