@@ -200,3 +200,20 @@ test('the view fits a phone', async ({ page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   expect(await serious(page)).toEqual([]);
 });
+
+test('the address of a recording that is not there shows no other one, and stays', async ({ page, request }) => {
+  await open(page);
+  await drop(page, 'failover.gwlog');
+  const [info] = await (await request.get('/api/v1/replays')).json();
+  const unknown = '00000000-0000-4000-8000-000000000000';
+  await page.goto('about:blank');
+  await open(page, `/#v=replay&r=${unknown}&t=12&sel=xyz`);
+  const side = page.getByRole('complementary', { name: 'Recording' });
+  await expect(side).toContainText('The recording of this address is not here');
+  expect(await page.evaluate(() => (window.groundwave as unknown as Shown).replay.info)).toBeNull();
+  await page.evaluate(() => (window.groundwave as unknown as Shown).replay.remember(null));
+  await expect.poll(() => page.evaluate(() => new Promise((later) => setTimeout(() => later(location.hash), 700)))).toContain(unknown);
+  await side.getByRole('button', { name: info.inputs.title ?? info.name }).click();
+  await expect(page.locator('#events li')).toHaveCount(info.events.length);
+  await expect(page).toHaveURL(new RegExp(`r=${info.id}`));
+});

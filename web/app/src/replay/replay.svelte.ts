@@ -24,6 +24,8 @@ export interface Shown {
 export class Replay {
   list = $state.raw<Info[]>([]);
   listed = $state(false);
+  /** The recording that was named is not there. */
+  absent = $state(false);
   info = $state.raw<Info | null>(null);
   /** The variant that is compared. */
   variant = $state.raw<Info | null>(null);
@@ -65,7 +67,7 @@ export class Replay {
       if (SPEEDS.some((one) => one === speed)) this.speed = speed;
       this.held = true;
       await this.start(fields.get('r') ?? this.info?.id ?? null, Number.isFinite(at_s) ? at_s : 0, fields.get('play') === '1');
-      this.chosen = fields.get('sel') ?? this.chosen;
+      if (this.info) this.chosen = fields.get('sel') ?? this.chosen;
     })();
     return this.#begun;
   }
@@ -78,19 +80,32 @@ export class Replay {
 
   /** Shows a replay at a time, and plays it if `play` says so. */
   async start(id: string | null, at_s = 0, play = false): Promise<void> {
-    await this.refresh();
-    const next = this.list.find((info) => info.id === id) ?? this.list.find((info) => info.base_id === null);
+    const isListed = await this.refresh();
+    // Not another in place of one that was named.
+    const next = this.list.find((info) => (id === null ? info.base_id === null : info.id === id));
     const base = next?.base_id ? this.list.find((info) => info.id === next.base_id) : next;
-    if (!base) return;
+    this.absent = isListed && id !== null && !base;
+    if (!base) {
+      if (this.absent) this.#forget();
+      return;
+    }
     // Set first, so that only frames of this time and speed are asked for.
     this.playing = play;
     this.choose(base, base === next ? null : (next ?? null), at_s);
     if (play) this.play(true);
   }
 
-  async refresh(): Promise<void> {
-    this.list = (await app.attempt(() => wanted(api.GET('/api/v1/replays')))) ?? this.list;
+  /** Reads the list; false if the server gave none. */
+  async refresh(): Promise<boolean> {
+    const list = await app.attempt(() => wanted(api.GET('/api/v1/replays')));
+    this.list = list ?? this.list;
     this.listed = true;
+    return list !== null;
+  }
+
+  #forget(): void {
+    [this.info, this.variant, this.shown, this.chosen] = [null, null, null, null];
+    [this.#frames, this.#changed] = [null, null];
   }
 
   #frame(info: Info): Frames {
@@ -111,6 +126,7 @@ export class Replay {
       this.chosen = null;
       this.shown = null;
     }
+    this.absent = false;
     this.variant = variant;
     this.#changed = variant ? this.#frame(variant) : null;
     this.fault = '';
@@ -153,8 +169,7 @@ export class Replay {
     await this.refresh();
     if (this.variant?.id === id && this.info) this.choose(this.info);
     else if (this.info?.id === id) {
-      [this.info, this.variant, this.shown] = [null, null, null];
-      [this.#frames, this.#changed] = [null, null];
+      this.#forget();
       await this.start(null);
     }
   }
@@ -235,7 +250,8 @@ export class Replay {
   remember(view: { zoom: number; lat: number; lon: number } | null): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      if (app.ui.mode !== 'replay') return;
+      // The address of a recording that is not there stays as it was given.
+      if (app.ui.mode !== 'replay' || this.absent) return;
       const fields = new URLSearchParams(location.hash.replace(/^#/, ''));
       const keep = fields.get('d');
       const parts = ['v=replay'];
