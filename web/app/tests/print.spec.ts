@@ -1,7 +1,7 @@
 // The plan on paper: its content, its theme, and its pages as a PDF.
 import { writeFileSync } from 'node:fs';
 import { metresPerPixel, scaleOf } from '../src/print/scale';
-import { test as base } from '@playwright/test';
+import { test as base, type Locator, type Page } from '@playwright/test';
 import { Picture } from './pixels';
 import { expect, open, plan, test } from './server';
 
@@ -60,4 +60,66 @@ test('the sheet has map, legend, nodes, links and assumptions, in light colours'
   await page.emulateMedia({ media: 'screen' });
   await page.keyboard.press('Escape');
   await expect(paper).toHaveCount(0);
+});
+
+/** Opens the sheet and waits for it. */
+async function paper(page: Page): Promise<Locator> {
+  await page.keyboard.press('Control+p');
+  const sheet = page.locator('.paper');
+  await expect(sheet).toHaveAttribute('data-ready', 'true', { timeout: 120_000 });
+  return sheet;
+}
+
+test('the key on paper is that of the screen, and failed nodes have no working links', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Biskopsgården']);
+  await open(page, `/#d=${id}&tab=coverage`);
+  await page.getByRole('button', { name: 'Cover the whole mesh' }).click();
+  await expect(page.locator('#mesh-state')).toHaveAttribute('data-pending', '0');
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('server');
+  await page.evaluate((node) => window.groundwave.app.coverages.mesh.fail(node, true), nodes['Masthugget']!);
+  const swatches = (root: Locator) => root.locator('span:has(> .swatch)').evaluateAll((all) => all.map((one) => [one.textContent!.trim(), (one.firstElementChild as HTMLElement).style.background]));
+  await expect(page.locator('#legend .pair')).toHaveCount(2);
+  const screen = await swatches(page.locator('#legend'));
+  expect(screen.map(([name]) => name)).toEqual(['Ramberget', 'Biskopsgården']);
+  let sheet = await paper(page);
+  expect(await swatches(sheet.locator('#coverage-key'))).toEqual(screen);
+  await expect(sheet.locator('#coverage-key')).toContainText('Best server');
+  await expect(sheet.locator('#summary')).toContainText('3 nodes, 1 taken as failed, 1 working link ·');
+  await expect(sheet.locator('figcaption')).toContainText('Masthugget: drawn without its links');
+  await expect(sheet.locator('.links tbody')).toHaveCount(1);
+  await expect(sheet.locator('.links tbody')).not.toContainText('Masthugget');
+  await page.keyboard.press('Escape');
+
+  // Steps of a data rate are steps on paper too.
+  await page.evaluate((node) => {
+    const { coverages } = window.groundwave.app;
+    void coverages.mesh.stop();
+    return coverages.start(node, 'Ramberget', { radius_km: 3, resolution: 32, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: { preset: 'wifi_2g4_mesh' } });
+  }, nodes['Ramberget']!);
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('power');
+  await page.evaluate(() => (window.groundwave.app.coverages.unit = 'rate'));
+  const rates = await page.evaluate(() => window.groundwave.app.coverages.rates.length);
+  sheet = await paper(page);
+  if (rates) await expect(sheet.locator('#coverage-key .swatch')).toHaveCount(rates);
+  expect(await swatches(sheet.locator('#coverage-key'))).toEqual(await swatches(page.locator('#legend')));
+});
+
+test.describe('without terrain', () => {
+  test.use({ terrain: false });
+
+  test('links of unknown ground are counted apart, on paper and on the card without figures of another path', async ({ page, request }) => {
+    const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Biskopsgården']);
+    await open(page, `/#d=${id}`);
+    await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBe(3);
+    const sheet = await paper(page);
+    await expect(sheet.locator('#summary')).toContainText('3 nodes, 0 working links, 3 links without terrain data ·');
+    await expect(sheet.locator('.links tbody')).toHaveCount(3);
+    const cells = await sheet.locator('.links tbody').first().locator('tr').first().locator('td').allTextContents();
+    expect(cells.slice(1)).toEqual(['no terrain data', '–', '–', '–', expect.stringMatching(/ to /), '–']);
+    await page.keyboard.press('Escape');
+
+    await page.evaluate((ids) => (window.groundwave.app.ui.selected = ids), [nodes['Ramberget']!, nodes['Masthugget']!]);
+    await expect(page.locator('#verdict')).toHaveAttribute('data-rating', 'unknown');
+    expect((await page.locator('#budget tbody th').allTextContents()).map((text) => text.split(',')[0])).toEqual(['Sensitivity', '90 % of such links', 'Verdict']);
+  });
 });

@@ -49,6 +49,7 @@ export async function mapPicture({ plan, coverages }: App, area: Area, units: Un
     view.setArea(area.areas, { min: area.zoom_min, max: area.zoom_max });
     view.setNodes(plan.nodes, plan.byId);
     view.setLinks(plan.links);
+    view.setFailed(coverages.mesh.failed);
     view.setCoverage(coverages.drawn, coverages.look);
     view.setBasemap(offer().basemap, true);
     await new Promise((ready) => (map.loaded() ? ready(null) : map.once('load', ready)));

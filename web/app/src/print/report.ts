@@ -13,16 +13,19 @@ export interface Row {
   analysis: LinkAnalysis | null;
 }
 
-/** Links that work, in the order of their margins. */
-export function printed(links: readonly Link[]): Link[] {
+/** Links that work, in the order of their margins, and those of which that is not known: they lie over ground without terrain data. None of failed nodes. */
+export function printed(links: readonly Link[], failed: ReadonlySet<string>): { working: Link[]; unknown: Link[] } {
   const margin = (link: Link) => Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
-  return links.filter((link) => closes(link.forward) && closes(link.reverse)).toSorted((a, b) => margin(b) - margin(a));
+  const shown = links
+    .filter((link) => closes(link.forward) && closes(link.reverse) && !failed.has(link.a_node_id) && !failed.has(link.b_node_id))
+    .toSorted((a, b) => margin(b) - margin(a));
+  return { working: shown.filter((link) => link.ground !== 'unknown'), unknown: shown.filter((link) => link.ground === 'unknown') };
 }
 
 /** Analyses links one after the other: others wait for the same server. */
 export async function rows(links: readonly Link[], progress: (share: number) => void): Promise<Row[]> {
   const found: Row[] = [];
-  const shown = printed(links).slice(0, LINKS_MAX);
+  const shown = links.slice(0, LINKS_MAX);
   for (const [at, link] of shown.entries()) {
     const body = { tx_node_id: link.a_node_id, rx_node_id: link.b_node_id, samples: SAMPLES };
     found.push({ link, analysis: await wanted(api.POST('/api/v1/links/analyze', { body })).catch(() => null) });

@@ -1,0 +1,66 @@
+// The key of the coverage that is drawn, for the screen and for paper.
+import { gradient, SERVERS, stepColour, VERDICT_COLOURS } from './palettes';
+import type { Coverages } from './store/coverage.svelte';
+import type { Plan } from './store/plan.svelte';
+import { figure, rate } from './units';
+import { RULES } from './verdict';
+
+/** A colour and its meaning. */
+export interface Entry {
+  colour: string;
+  name: string;
+  /** More about it, for a tooltip. */
+  title?: string;
+}
+
+/** Colours that stand for one thing each, or a ramp of them with its figures. */
+export interface CoverageKey {
+  title: string;
+  entries: Entry[];
+  ramp: { background: string; ticks: [string, string, string]; unit: string } | null;
+  /** Condition of a cell that is drawn. */
+  cut: string;
+}
+
+const VERDICTS = ['poor', 'marginal', 'good', 'excellent'] as const;
+const NO_GROUND_COLOUR = '#8c8c94';
+
+/** Figures of the unit in force are those of the cells and this much, dB. */
+export function offset_db(coverages: Coverages): number {
+  return coverages.unit === 'margin' ? -(coverages.needed ?? 0) : 0;
+}
+
+/** Unit of the figures of a key. */
+export function unitOf(coverages: Coverages): 'dB' | 'dBm' {
+  return coverages.unit === 'margin' || coverages.bySinr ? 'dB' : 'dBm';
+}
+
+/** Nodes that serve cells, with the numbers of their colours. */
+function servers({ mesh, shown }: Coverages, plan: Plan): Entry[] {
+  const nodes = mesh.grid ? (mesh.state?.nodes ?? []).map((node) => (node ? (plan.byId.get(node.node_id)?.name ?? '') : null)) : shown.map((job) => job.name);
+  return nodes.flatMap((name, number) => (name === null ? [] : [{ name, colour: SERVERS[number % SERVERS.length] as string }]));
+}
+
+/** The key of what is drawn; null without a coverage. */
+export function coverageKey(coverages: Coverages, plan: Plan): CoverageKey | null {
+  if (!coverages.grid) return null;
+  const { colouring, palette, rates, unit } = coverages;
+  const offset = offset_db(coverages);
+  const edge = `${figure((coverages.needed ?? 0) + coverages.threshold_db + offset, 0)} ${unitOf(coverages)}`;
+  const key = { entries: [] as Entry[], ramp: null, cut: coverages.byProbability ? `drawn where it works with ${coverages.threshold_percent} % or more` : `drawn from ${edge}` };
+  if (colouring === 'server') return { ...key, title: 'Best server', entries: servers(coverages, plan) };
+  if (colouring === 'verdict') {
+    const entries = VERDICTS.map((verdict, at): Entry => ({ name: verdict, title: RULES[verdict], colour: VERDICT_COLOURS[at + 1] as string }));
+    return { ...key, title: 'Verdict', entries: [...entries, { name: 'ground not known', colour: NO_GROUND_COLOUR }] };
+  }
+  const background = gradient(palette);
+  if (colouring === 'probability') return { ...key, title: 'Link works with', ramp: { background, ticks: ['0', '50', '100'], unit: '%' } };
+  if (unit === 'rate' && rates.length && !coverages.bySinr) {
+    const entries = rates.map((step, at): Entry => ({ name: rate(step.data_rate_bps), title: `from ${figure(step.from_dbm)} dBm`, colour: stepColour(palette, at, rates.length) }));
+    return { ...key, title: 'Data rate', entries };
+  }
+  const [low, high] = coverages.range;
+  const title = unit === 'margin' ? (coverages.bySinr ? 'Margin of the SINR' : 'Margin') : coverages.bySinr ? 'SINR' : 'Received power';
+  const ticks = [low, (low + high) / 2, high].map((value) => figure(value + offset, 0)) as [string, string, string];
+  return { ...key, title, ramp: { background, ticks, unit: unitOf(coverages) } };
+}
