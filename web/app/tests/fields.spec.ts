@@ -92,6 +92,27 @@ test.describe('without terrain', () => {
     await page.getByRole('tab', { name: /Links/ }).click();
     await expect(page.locator('#links .margin')).toHaveText('?');
   });
+
+  test('tools have no verdict over unknown ground, and dashed lines', async ({ page, request }) => {
+    const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
+    await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Masthugget']}&tab=tools`);
+    const grounds = () => page.evaluate(() => window.groundwave.app.tools.drawn.filter((one) => one.geometry.type === 'LineString').map((one) => one.properties!['ground']));
+    await page.getByRole('button', { name: 'Find route' }).click();
+    await expect(page.locator('#route-answer')).toContainText('It is not known whether this route works: 1 of 1 hop has no terrain data.');
+    await expect(page.locator('#route-answer')).not.toContainText('Delivery');
+    expect(await grounds()).toEqual(['unknown']);
+    await page.getByRole('button', { name: 'Find relays' }).click();
+    await expect(page.locator('#relay-answer')).toContainText('It is not known whether the chain carries the rate');
+    await expect(page.locator('#relay-answer')).not.toContainText('margin');
+    expect(new Set(await grounds())).toEqual(new Set(['unknown']));
+    await page.evaluate(() => window.groundwave.app.scanFrom({ lat: 57.7, lon: 11.93 }));
+    await expect(page.locator('#scan-answer li')).toHaveCount(2);
+    await expect(page.locator('#scan-answer li').first()).toContainText('no terrain data');
+    await expect(page.locator('#scan-answer')).not.toContainText('margin');
+    expect(await grounds()).toEqual(['unknown', 'unknown']);
+    await page.getByRole('button', { name: 'Find sites in view' }).click();
+    await expect(page.locator('#placement-answer')).toContainText('The ground in view has no terrain data');
+  });
 });
 
 test('the coverage of a plan lies under no recording', async ({ page, request }) => {

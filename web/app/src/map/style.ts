@@ -91,7 +91,8 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       },
     },
     { id: 'answer-case', type: 'line', source: 'answer', filter: ['==', ['geometry-type'], 'LineString'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.halo, 'line-width': 8 } },
-    { id: 'answer', type: 'line', source: 'answer', filter: ['==', ['geometry-type'], 'LineString'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'line-width': 4 } },
+    { id: 'answer', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['!=', ['get', 'ground'], 'unknown']], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'line-width': 4 } },
+    { id: 'answer-unknown', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['==', ['get', 'ground'], 'unknown']], paint: { 'line-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'line-width': 4, 'line-dasharray': [2, 1.2] } },
     { id: 'answer-places', type: 'circle', source: 'answer', filter: ['==', ['geometry-type'], 'Point'], paint: { 'circle-radius': 8, 'circle-color': theme.halo, 'circle-stroke-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'circle-stroke-width': 3 } },
     {
       id: 'answer-names',

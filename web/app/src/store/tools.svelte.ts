@@ -1,9 +1,20 @@
 // Answers of the planner's tools: relays, routes, protocol advice.
 import type { Feature } from 'geojson';
-import { api, wanted, type MeshRoute, type Node, type PlacementAdvice, type PlacementQuestion, type PointScan, type ProtocolAdvice, type RelayChain } from '../api/client';
+import { api, wanted, type LinkResult, type MeshRoute, type Node, type PlacementAdvice, type PlacementQuestion, type PointScan, type ProtocolAdvice, type RelayChain } from '../api/client';
 import { coordinates, distance_m, type LatLon } from '../geo';
 import { line, point } from '../map/features';
 import type { Plan } from './plan.svelte';
+
+/** Knowledge of the ground below a predicted link. */
+export const groundOf = (segment: { result: LinkResult }) => segment.result.terrain.ground ?? 'known';
+
+/** A line over each hop of a way, dashed where the ground is not known. */
+function hops(places: readonly LatLon[], segments: readonly { result: LinkResult }[]): Feature[] {
+  return segments.flatMap((segment, at) => {
+    const ends = places.slice(at, at + 2);
+    return ends.length === 2 ? [line(ends, { ground: groundOf(segment) })] : [];
+  });
+}
 
 export class Tools {
   relay = $state.raw<RelayChain | null>(null);
@@ -21,19 +32,22 @@ export class Tools {
   /** What the map shows of the answers. */
   drawn = $derived.by((): Feature[] => {
     if (this.relay) {
-      const hops = this.relay.hops;
-      const relays = hops.filter((hop) => hop.role === 'relay' && !hop.node_id);
-      return [line(hops), ...relays.map((hop, at) => point(hop, { label: `Relay ${at + 1}` }))];
+      const places = this.relay.hops;
+      const relays = places.filter((hop) => hop.role === 'relay' && !hop.node_id);
+      return [...hops(places, this.relay.segments), ...relays.map((hop, at) => point(hop, { label: `Relay ${at + 1}` }))];
     }
     if (this.placement) return this.placement.advice.sites.map((site, at) => point(site, { label: `Site ${at + 1}` }));
     if (this.scan) {
       const { from, candidates } = this.scan;
-      const ends = candidates.filter((one) => one.link_margin_db >= 0).map((one) => this.plan.byId.get(one.node_id)).filter((node) => node !== undefined);
-      return [...ends.map((end) => line([from, end])), point(from, { label: 'Scan' })];
+      const lines = candidates.flatMap((one) => {
+        const end = one.link_margin_db >= 0 ? this.plan.byId.get(one.node_id) : undefined;
+        return end ? [line([from, end], { ground: one.link.ground })] : [];
+      });
+      return [...lines, point(from, { label: 'Scan' })];
     }
     const nodes = this.route?.path.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined) ?? [];
     const pins = this.pin ? [point(this.pin, { label: coordinates(this.pin) })] : [];
-    return nodes.length > 1 ? [line(nodes), ...pins] : pins;
+    return nodes.length > 1 ? [...hops(nodes, this.route?.segments ?? []), ...pins] : pins;
   });
 
   constructor(private readonly plan: Plan) {}
@@ -58,11 +72,12 @@ export class Tools {
   }
 
   /** The weaker direction of a hop between two nodes. */
-  async hop(from: string, to: string): Promise<{ from: string; to: string; data_rate_bps: number; link_margin_db: number }> {
-    const { result, reverse } = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, samples: 512 } }));
+  async hop(from: string, to: string): Promise<{ from: string; to: string; terrain_known: boolean; data_rate_bps: number; link_margin_db: number }> {
+    const { result, reverse, terrain_known } = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, samples: 512 } }));
     return {
       from,
       to,
+      terrain_known,
       data_rate_bps: Math.min(result.rate.data_rate_bps, reverse.rate.data_rate_bps),
       link_margin_db: Math.min(result.margin.link_margin_db, reverse.margin.link_margin_db),
     };
