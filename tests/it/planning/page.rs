@@ -170,6 +170,12 @@ fn the_page_is_accessible_shareable_and_survives_its_server() {
 
 #[needs(page)]
 #[test]
+fn files_dropped_on_any_view_are_opened_each_with_its_report() {
+    browse("drop.spec.ts");
+}
+
+#[needs(page)]
+#[test]
 fn change_of_several_nodes_that_fails_midway_is_kept_in_part() {
     browse("commands.spec.ts");
 }

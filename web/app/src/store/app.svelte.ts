@@ -1,5 +1,7 @@
 // The stores of the page, and the jobs that need more than one of them.
 import { api, Refusal, wanted, type Imported, type LinkAnalysis, type NewNode, type Node } from '../api/client';
+import { offer } from '../api/offer';
+import { textOf } from '../faults';
 import { distance_m, wrapped, type LatLon } from '../geo';
 import type { MapView } from '../map/view';
 import { Changes } from './changes';
@@ -32,6 +34,11 @@ export const IMPORTS: readonly string[] = ['geojson', 'json', 'kml', 'kmz', 'csv
 /** Ending of the name of a recording. */
 export const RECORDING = 'gwlog';
 
+const endingOf = (file: File) => file.name.toLowerCase().split('.').at(-1) ?? '';
+
+/** The outcome of a file that was to become a deployment: what was made of it, or the reason of its refusal. */
+export type FileReport = { file: string } & ({ imported: Imported } | { reason: string });
+
 export class App {
   readonly plan = new Plan();
   readonly ui = new Ui();
@@ -56,10 +63,10 @@ export class App {
       this.timer = setTimeout(() => replaceAddress(write(address)), ADDRESS_MS);
     },
   };
-  /** Report of the last import. */
-  imported = $state.raw<Imported | null>(null);
-  /** A recording that was dropped on another view, for the replay to open. */
-  recording: File | null = null;
+  /** Files of the last import. */
+  reports = $state.raw<readonly FileReport[]>([]);
+  /** Recordings that were dropped on the page, for the replay to open. */
+  recordings = $state.raw<readonly File[]>([]);
 
   /** Selected nodes that are there. */
   chosenNodes = $derived(this.ui.selected.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined));
@@ -134,8 +141,12 @@ export class App {
     if (this.ui.selected.length === 2 && tx && rx) void this.analyse(tx, rx);
   }
 
+  /** A deployment was chosen while there was no map. */
+  unframed = false;
+
   /** Moves the view to the deployment. */
   frame(moving = true): void {
+    this.unframed = this.map === null;
     const places: LatLon[] = this.plan.nodes.length ? this.plan.nodes : this.plan.deployment?.center ? [this.plan.deployment.center] : [];
     this.map?.fit(places, this.padding(), moving);
   }
@@ -196,15 +207,30 @@ export class App {
     [this.ui.tab, this.ui.sheet] = ['tools', 'tools'];
   }
 
-  /** Imports files one after the other: plans as new deployments, a recording into the replay. */
+  /** Imports files one after the other, on any view: plans as new deployments, recordings into the replay. */
   async importFiles(files: readonly File[]): Promise<void> {
+    if (offer().planning === null) return this.ui.tell('This address has no planner: it opens neither plans nor recordings.', true);
+    const recordings = files.filter((file) => endingOf(file) === RECORDING);
     const patterns = files.filter(isPattern);
+    const plans = files.filter((file) => !recordings.includes(file) && !patterns.includes(file));
+    this.reports = [];
+    for (const file of plans) await this.#importFile(file);
+    const last = this.reports.findLast((report) => 'imported' in report);
+    if (last && 'imported' in last) {
+      this.ui.mode = 'plan';
+      this.ui.dialog = 'import';
+      await this.chooseDeployment(last.imported.deployment.id);
+    }
     if (patterns.length) this.showPattern(patterns);
-    for (const file of files) if (!isPattern(file)) await this.#importFile(file);
+    if (!recordings.length) return;
+    this.recordings = [...this.recordings, ...recordings];
+    if (last) this.ui.tell('The recording waits in the view Replay.');
+    else this.ui.mode = 'replay';
   }
 
   /** Reads files of an antenna pattern for the selected nodes; without files it offers to choose them. */
   showPattern(files: readonly File[]): void {
+    this.ui.mode = 'plan';
     if (!this.chosenNodes.length) return this.ui.tell('Select the node whose antenna this is, then drop the file again.', true);
     this.ui.dialog = 'pattern';
     this.patterns.clear();
@@ -212,24 +238,26 @@ export class App {
   }
 
   async #importFile(file: File): Promise<void> {
-    const ending = file.name.toLowerCase().split('.').at(-1) ?? '';
-    if (ending === RECORDING) {
-      this.recording = file;
-      this.ui.mode = 'replay';
-      return;
-    }
-    if (!IMPORTS.includes(ending)) {
-      this.ui.tell(`invalid file: found ${file.name}, allowed ${[...IMPORTS, RECORDING].map((one) => `.${one}`).join(' ')}`, true);
-      return;
+    const refuse = (reason: string) => {
+      this.reports = [...this.reports, { file: file.name, reason }];
+    };
+    if (!IMPORTS.includes(endingOf(file))) {
+      const reason = `invalid file: found ${file.name}, allowed ${[...IMPORTS, RECORDING].map((one) => `.${one}`).join(' ')}`;
+      this.ui.tell(reason, true);
+      return refuse(reason);
     }
     const body = file as unknown as string;
     const bodySerializer = (value: unknown) => value as BodyInit;
     const headers = { 'content-type': 'application/octet-stream' };
-    const done = await this.attempt(() => wanted(api.POST('/api/v1/deployments/import', { params: { query: { file_name: file.name } }, body, bodySerializer, headers })));
-    if (!done) return;
-    this.imported = done;
-    this.ui.dialog = 'import';
-    await this.chooseDeployment(done.deployment.id);
+    await this.attempt(async () => {
+      try {
+        const imported = await wanted(api.POST('/api/v1/deployments/import', { params: { query: { file_name: file.name } }, body, bodySerializer, headers }));
+        this.reports = [...this.reports, { file: file.name, imported }];
+      } catch (fault) {
+        refuse(textOf(fault));
+        throw fault;
+      }
+    });
   }
 
   /** Offers a file to the person. */
