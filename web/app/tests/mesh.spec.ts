@@ -46,6 +46,13 @@ test('the coverage of the mesh follows a node that moves, fails and comes back',
   expect((await settled(page)).evaluated).toBe(moved.evaluated);
   await page.getByRole('button', { name: 'Repair' }).first().click();
   await expect.poll(() => served(page)).toBe(before);
+  // The share follows the threshold in percent.
+  await page.getByLabel('Colour by').selectOption('verdict');
+  const share = async () => Number(/([\d.]+) %/.exec((await page.locator('#mesh-state').textContent())!)![1]);
+  const slider = page.locator('.strip').getByRole('slider', { name: 'Threshold' });
+  const likely = await share();
+  await slider.fill('99');
+  await expect.poll(share).toBeLessThan(likely);
   await page.getByRole('button', { name: 'End', exact: true }).click();
   await expect(page.locator('#mesh-state')).toHaveCount(0);
   expect((await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).status()).toBe(404);

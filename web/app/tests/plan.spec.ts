@@ -175,6 +175,25 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   });
   expect(servers).toEqual([0, 1]);
 
+  // The share is that of the server at margin 0, and follows the threshold in dB and in percent.
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('power');
+  const first = page.locator('.statistics').first();
+  const share = async () => Number(/([\d.]+) %/.exec((await first.textContent())!)![1]);
+  const job = await page.evaluate(() => window.groundwave.app.coverages.jobs[0]!.statistics!);
+  const whole = await share();
+  expect(whole).toBeCloseTo(job.covered_percent, 0);
+  await expect(first).toContainText(`${job.covered_area_km2.toFixed(job.covered_area_km2 < 100 ? 1 : 0)} km²`);
+  const slider = page.locator('.strip').getByRole('slider', { name: 'Threshold' });
+  await slider.fill('20');
+  await expect.poll(share).toBeLessThan(whole);
+  await slider.fill('0');
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('probability');
+  await slider.fill('10');
+  const likely = await share();
+  await slider.fill('99');
+  await expect.poll(share).toBeLessThan(likely);
+  await slider.fill('10');
+
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('power');
   await page.getByRole('combobox', { name: 'Unit' }).selectOption('margin');
   await expect(page.locator('#legend')).toContainText('Margin');

@@ -1,6 +1,7 @@
 // Numbers, units and words of the page, and an undo beside other clients.
 import { test as base } from '@playwright/test';
 import { readingName, readingUnit } from '../src/live/readings';
+import { coverOf, NO_POWER, NO_VALUE } from '../src/store/grid';
 import { area, count, fieldUnit, plain, shortTime } from '../src/units';
 import { expect, nodesOf, open, plan, test } from './server';
 
@@ -70,4 +71,14 @@ test('an undo leaves what another client changed since', async ({ page, request 
   await undo.click();
   await expect.poll(async () => (await nodesOf(request, id))[0]!.name).toBe('Ramberget');
   expect((await nodesOf(request, id))[0]!.height_agl_m).toBe(40);
+});
+
+base('cells are counted that are drawn, of those whose ground is known, with their area', () => {
+  const shape = { rows: 2, columns: 2, bounds: { south: 60, north: 60.02, west: 179.99, east: -179.99 } };
+  const grid = { shape, power: Int16Array.of(-9000, NO_POWER, NO_VALUE, -9900), meta: new Uint8Array(4), percent: Uint8Array.of(99, 0, 0, 40) };
+  const { known, drawn, area_km2 } = coverOf(grid, (cell) => grid.percent[cell]! >= 0);
+  expect([known, drawn]).toEqual([3, 2]);
+  // Two cells of 1,114 m by 558 m.
+  expect(area_km2).toBeCloseTo(2 * 1.1142 * 0.558, 2);
+  expect(coverOf(grid, (cell) => grid.percent[cell]! >= 50).drawn).toBe(1);
 });

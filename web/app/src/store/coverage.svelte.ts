@@ -3,7 +3,7 @@ import { api, wanted, type Indoor, type RadioConfig, type Surroundings } from '.
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-painter';
 import { stepped, table, type PaletteName } from '../palettes';
-import { emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Grid, type GridBounds } from './grid';
+import { coverOf, emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Cover, type Grid, type GridBounds } from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
 
 /** Data rate from a received power on. */
@@ -46,6 +46,8 @@ export interface Question {
   receiver: RadioConfig | null;
 }
 
+/** Probability from which a verdict has a colour, percent. */
+const VERDICT_PERCENT_MIN = 10;
 /** Share of the cells that the legend's colours tell apart. */
 const LEGEND_SHARE = 0.97;
 /** Streams at a time: a browser opens six connections to a server. */
@@ -121,6 +123,34 @@ export class Coverages {
 
   /** True if colours are those of the probability that a link works. */
   byProbability = $derived(this.colouring === 'probability' || this.colouring === 'verdict');
+
+  /** The cells of a grid that the threshold in force draws, for a requirement at margin 0 of each. */
+  #coverOf(grid: Grid, margin_db: (cell: number) => number): Cover {
+    const { byProbability, threshold_db } = this;
+    // Verdicts have no colour below the first of them.
+    const least_percent = Math.max(this.threshold_percent, this.colouring === 'verdict' ? VERDICT_PERCENT_MIN : 0);
+    return coverOf(grid, (cell) => (byProbability ? (grid.percent[cell] as number) >= least_percent : margin_db(cell) >= threshold_db));
+  }
+
+  /** Cells of finished coverages that the threshold in force draws, by job. */
+  covers = $derived.by(() => {
+    const covers = new Map<string, Cover>();
+    for (const { id, grid, state, sensitivity_dbm } of this.jobs) {
+      if (grid && state === 'done') covers.set(id, this.#coverOf(grid, (cell) => (grid.power[cell] as number) / 100 - (sensitivity_dbm ?? -999)));
+    }
+    return covers;
+  });
+
+  /** Cells of the coverage of the mesh that the threshold in force draws. */
+  meshCover = $derived.by(() => {
+    const { grid, sensitivity_dbm, state } = this.mesh;
+    if (!grid) return null;
+    const { power, sinr, servers } = grid;
+    const nodes = state?.nodes ?? [];
+    // Among interference each node has its own requirement.
+    const margin_db = (cell: number) => (sinr ? (sinr[cell] as number) / 100 - (nodes[servers?.[cell] ?? -1]?.required_sinr_db ?? Infinity) : (power[cell] as number) / 100 - (sensitivity_dbm ?? -999));
+    return this.#coverOf(grid, margin_db);
+  });
 
   #change(id: string, with_: Partial<Job>): void {
     this.jobs = this.jobs.map((job) => (job.id === id ? { ...job, ...with_ } : job));

@@ -133,3 +133,40 @@ export function strongest(grids: readonly Grid[]): Grid | null {
   }
   return found;
 }
+
+/** Semi-major axis, km, and squared eccentricity of the ellipsoid of WGS 84. */
+const [AXIS_KM, ECCENTRICITY_2] = [6378.137, 0.00669437999];
+
+/** Area of a cell around a latitude, km². */
+function cellArea_km2(lat: number, height_deg: number, breadth_deg: number): number {
+  const [phi, degree] = [(lat * Math.PI) / 180, Math.PI / 180];
+  const bent = 1 - ECCENTRICITY_2 * Math.sin(phi) ** 2;
+  const [north_km, east_km] = [(AXIS_KM * (1 - ECCENTRICITY_2)) / bent ** 1.5, (AXIS_KM / Math.sqrt(bent)) * Math.cos(phi)];
+  return height_deg * degree * north_km * breadth_deg * degree * east_km;
+}
+
+/** Cells of known ground, and those of them that are drawn. */
+export interface Cover {
+  known: number;
+  drawn: number;
+  /** Area of the drawn cells, km². */
+  area_km2: number;
+}
+
+/** Counts the cells of a grid that a condition draws; those that no transmitter reaches are not drawn. */
+export function coverOf(grid: Grid, isDrawn: (cell: number) => boolean): Cover {
+  const { rows, columns, bounds } = grid.shape;
+  const cover: Cover = { known: 0, drawn: 0, area_km2: 0 };
+  const [height_deg, breadth_deg] = [(bounds.north - bounds.south) / rows, width(bounds) / columns];
+  for (let row = 0; row < rows; row++) {
+    const cell_km2 = cellArea_km2(bounds.north - (row + 0.5) * height_deg, height_deg, breadth_deg);
+    for (let cell = row * columns; cell < (row + 1) * columns; cell++) {
+      if (grid.power[cell] === NO_VALUE) continue;
+      cover.known++;
+      if ((grid.power[cell] as number) <= NO_POWER || !isDrawn(cell)) continue;
+      cover.drawn++;
+      cover.area_km2 += cell_km2;
+    }
+  }
+  return cover;
+}
