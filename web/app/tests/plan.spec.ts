@@ -243,3 +243,37 @@ test('a file is dropped on the page, and a plan is exported', async ({ page, req
   await page.getByRole('link', { name: 'CSV' }).click();
   expect(readFileSync(await (await download).path(), 'utf8')).toContain('Fort');
 });
+
+test('a coverage of a node that moved or is gone is marked as old, and computed again', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}&tab=coverage`);
+  await page.getByLabel('Cells along a side').fill('32');
+  await page.getByRole('button', { name: 'Compute from Ramberget' }).click();
+  await expect(page.locator('.statistics')).toHaveCount(1);
+  await expect(page.locator('.old')).toHaveCount(0);
+
+  // At this width nothing of a row lies over another part of it, and the legend holds its lines.
+  const row = page.locator('.jobs li');
+  const boxes = await row.locator(':scope > :not(.what)').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()).map(({ left, right }) => [left, right] as const));
+  for (const [at, [left]] of boxes.entries()) if (at) expect(left).toBeGreaterThanOrEqual(boxes[at - 1]![1] - 0.5);
+  expect((await row.locator('.name').evaluate((name) => name.scrollWidth - name.clientWidth))).toBeLessThanOrEqual(0);
+  expect((await row.locator('.statistics').boundingBox())!.height).toBeLessThan(40);
+  const [strip, bare] = [(await page.locator('.strip').boundingBox())!, (await page.locator('.assumed').boundingBox())!];
+  expect(bare.x + bare.width).toBeLessThanOrEqual(strip.x + strip.width);
+
+  await request.put(`/api/v1/nodes/${nodes['Ramberget']}/position`, { data: { lat: 57.72, lon: 11.95 } });
+  await expect(row.locator('.old')).toContainText('old: Ramberget was changed since');
+  await expect(page.locator('.strip .old')).toContainText('Ramberget');
+  await row.getByRole('button', { name: 'Compute again' }).click();
+  await expect(page.locator('.old')).toHaveCount(0);
+  await expect(row).toHaveAttribute('data-state', 'done');
+
+  await page.locator('#delete-node').click();
+  await expect(row.locator('.old')).toContainText('old: Ramberget was deleted since');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.locator('.old')).toHaveCount(0);
+
+  // Clutter is assumed as absent only where nothing describes it.
+  await request.patch(`/api/v1/nodes/${(await nodesOf(request, id)).find((node) => node.name === 'Ramberget')!.id}`, { data: { surroundings: 'urban' } });
+  await expect(page.locator('.assumed')).toHaveCount(0);
+});

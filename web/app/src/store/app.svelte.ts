@@ -43,7 +43,7 @@ export class App {
   readonly plan = new Plan();
   readonly ui = new Ui();
   readonly history = new History(() => this.#settle());
-  readonly coverages = new Coverages();
+  readonly coverages = new Coverages((id) => this.#subject(id));
   readonly tools = new Tools(this.plan);
   readonly patterns = new Patterns();
   readonly commands = new Commands(this.plan, this.history, (ids) => (this.ui.selected = ids));
@@ -73,6 +73,14 @@ export class App {
 
   /** The node whose radio new sites have: the selected one, or the first. */
   model = $derived(this.chosenNodes[0] ?? this.plan.nodes[0]);
+
+  /** What a coverage of a node rests on, as text; null for a node that is not there. */
+  #subject(id: string): string | null {
+    const node = this.plan.byId.get(this.history.live(id));
+    if (!node) return null;
+    const { lat, lon, height_agl_m, radio, pointing, surroundings, indoor } = node;
+    return JSON.stringify([lat, lon, height_agl_m, radio, pointing ?? null, surroundings, indoor, this.plan.deployment?.environment]);
+  }
 
   /** Does work and shows why it failed, if it did. */
   async attempt<T>(work: () => Promise<T>): Promise<T | null> {

@@ -35,6 +35,8 @@ export interface Job {
   radius_km: number;
   seconds: number | null;
   question: Question;
+  /** The transmitter and its environment when the job began. */
+  subject: string | null;
 }
 
 export interface Question {
@@ -64,6 +66,9 @@ interface Started {
 }
 
 export class Coverages {
+  /** `subjectOf` describes a node and its environment as they are now; null for one that is not there. */
+  constructor(private readonly subjectOf: (nodeId: string) => string | null = () => null) {}
+
   jobs = $state.raw<Job[]>([]);
   colouring = $state<Shade>('power');
   palette = $state<PaletteName>('viridis');
@@ -121,6 +126,18 @@ export class Coverages {
     }),
   );
 
+  /** Jobs whose transmitter or environment is another since, by id. */
+  old = $derived.by(() => {
+    const old = new Map<string, 'changed' | 'deleted'>();
+    for (const job of this.jobs) {
+      const now = this.subjectOf(job.nodeId);
+      if (now !== job.subject) old.set(job.id, now === null ? 'deleted' : 'changed');
+    }
+    return old;
+  });
+  /** Names of those that are shown. */
+  oldNames = $derived(this.shown.filter((job) => this.old.has(job.id)).map((job) => job.name));
+
   /** True if colours are those of the probability that a link works. */
   byProbability = $derived(this.colouring === 'probability' || this.colouring === 'verdict');
 
@@ -160,6 +177,7 @@ export class Coverages {
     const { receiver, ...rest } = question;
     const body = { source_node_id: nodeId, ...rest, ...(receiver ? { receiver } : {}) };
     const begun = performance.now();
+    const subject = this.subjectOf(nodeId);
     const epoch = this.#epoch;
     const { job_id: id } = await wanted(api.POST('/api/v1/coverage', { body }));
     // Another deployment is shown by now.
@@ -167,7 +185,7 @@ export class Coverages {
     // A new coverage of a node takes the place of the one before, which is shown until cells come.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
     const { grid = null, sensitivity_dbm = null, rates = [] } = old.at(-1) ?? {};
-    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid, statistics: null, sensitivity_dbm, rates, radius_km: question.radius_km, seconds: null, question };
+    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid, statistics: null, sensitivity_dbm, rates, radius_km: question.radius_km, seconds: null, question, subject };
     this.jobs = [...this.jobs.filter((other) => other.nodeId !== nodeId), job];
     for (const other of old) void this.#forget(other.id);
     await this.#follow(id, begun);

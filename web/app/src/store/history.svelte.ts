@@ -29,7 +29,7 @@ export class History {
   undone = $state.raw<Command[]>([]);
   busy = $state(false);
   /** Ids that the server gave to things made again, by the id that commands know. */
-  #again = new Map<string, string>();
+  #again = $state.raw<ReadonlyMap<string, string>>(new Map());
 
   /** `settled` is called after each command. */
   constructor(private readonly settled: () => void = () => undefined) {}
@@ -43,7 +43,7 @@ export class History {
 
   renamed(from: string, to: string): void {
     const old = this.live(from);
-    if (old !== to) this.#again.set(old, to);
+    if (old !== to) this.#again = new Map([...this.#again, [old, to]]);
   }
 
   async run(command: Command): Promise<void> {
@@ -105,7 +105,7 @@ export class History {
   clear(): void {
     this.done = [];
     this.undone = [];
-    this.#again.clear();
+    this.#again = new Map();
   }
 
   /** One command at a time: a second one waits for the first. */
