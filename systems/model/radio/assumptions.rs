@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Offset;
 use super::environment::Environment;
+use super::path_loss::NotModelled;
 use super::station::Station;
 use crate::terrain::{CoverKind, Profile};
 
@@ -57,6 +58,9 @@ pub struct Assumptions {
     pub location_percent: f64,
     /// Share of situations the loss is not exceeded, percent.
     pub situation_percent: f64,
+    /// Requested shares that the model does not have, or not so far; the shares above are those of the loss.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_modelled: Vec<NotModelled>,
     /// Effects taken as absent: the prediction is optimistic where they are there.
     pub left_out: Vec<Effect>,
     /// The calibration profile; absent without one.
@@ -110,11 +114,11 @@ impl Environment {
     #[must_use]
     pub fn assumptions(&self, path: Option<(f64, f64)>) -> Assumptions {
         let frequency_mhz = path.map(|(mhz, _)| mhz);
-        let calibration = self.calibration.as_ref().map(|profile| CalibratedBy {
-            name: profile.name.clone(),
-            class: path.and_then(|(mhz, distance_m)| profile.class(mhz, distance_m).copied()),
-        });
-        Assumptions { calibration, ..self.assumptions_at(frequency_mhz.as_slice()) }
+        let mut assumptions = self.assumptions_at(frequency_mhz.as_slice());
+        if let (Some(by), Some(profile)) = (&mut assumptions.calibration, &self.calibration) {
+            by.class = path.and_then(|(mhz, distance_m)| profile.class(mhz, distance_m).copied());
+        }
+        assumptions
     }
 
     /// Assumptions of predictions at these frequencies, MHz, over paths of any length: of a coverage. An
@@ -128,21 +132,23 @@ impl Environment {
             (Effect::ManMadeNoise, self.lacks_noise(frequencies_mhz)),
         ];
         let left_out = effects.iter().filter(|(_, is_absent)| *is_absent);
-        let calibration = self
-            .calibration
-            .as_ref()
-            .map(|profile| CalibratedBy { name: profile.name.clone(), class: None });
+        let calibration = self.calibration.as_ref().map(|profile| CalibratedBy {
+            name: profile.name.clone(),
+            class: None,
+        });
+        let (shares, not_modelled) = self.modelled_values();
         Assumptions {
-            time_percent: self.time_percent,
-            location_percent: self.location_percent,
-            situation_percent: self.situation_percent,
+            time_percent: shares.time_percent,
+            location_percent: shares.location_percent,
+            situation_percent: shares.situation_percent,
+            not_modelled,
             left_out: left_out.map(|(effect, _)| *effect).collect(),
             calibration,
         }
     }
 }
 
-/// `50 % of time, locations and situations; no clutter, no rain`.
+/// `50 % of time, locations and situations; 99 % of time not modelled; no clutter, no rain`.
 impl Display for Assumptions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [time, location, situation] =
@@ -154,6 +160,10 @@ impl Display for Assumptions {
                 out,
                 "{time} % of time, {location} % of locations, {situation} % of situations"
             )?;
+        }
+        for (at, NotModelled { share, requested_percent }) in self.not_modelled.iter().enumerate() {
+            let before = if at == 0 { ';' } else { ',' };
+            write!(out, "{before} {requested_percent} % of {} not modelled", share.text())?;
         }
         for (at, effect) in self.left_out.iter().enumerate() {
             let before = if at == 0 { ';' } else { ',' };
@@ -183,6 +193,7 @@ impl Display for CalibratedBy {
 #[cfg(test)]
 mod tests {
     use super::super::calibration::Calibration;
+    use super::super::path_loss::Model;
     use super::super::surroundings::{Clutter, Surroundings};
     use super::*;
 
@@ -204,6 +215,35 @@ mod tests {
             some.to_string()
                 .starts_with("99 % of time, 50 % of locations, 50 % of situations; no woodland,")
         );
+    }
+
+    #[test]
+    fn shares_that_the_model_does_not_have_are_no_assumptions() {
+        let text = |model, percent: [f64; 3]| {
+            let environment = Environment {
+                model,
+                time_percent: percent[0],
+                location_percent: percent[1],
+                situation_percent: percent[2],
+                ..Environment::default()
+            };
+            let text = environment.assumptions(None).to_string();
+            text.split("; no ").next().unwrap().to_owned()
+        };
+        let median = "50 % of time, locations and situations";
+        for model in [Model::DeltaBullington, Model::FreeSpace] {
+            assert_eq!(text(model, [50.0; 3]), median);
+            assert_eq!(
+                text(model, [99.0, 90.0, 50.0]),
+                format!("{median}; 99 % of time not modelled, 90 % of locations not modelled")
+            );
+        }
+        assert_eq!(
+            text(Model::P1812, [99.0, 99.5, 50.0]),
+            "50 % of time, 99 % of locations, 50 % of situations; 99 % of time not modelled, \
+             99.5 % of locations not modelled"
+        );
+        assert_eq!(text(Model::Itm, [99.0; 3]), "99 % of time, locations and situations");
     }
 
     #[test]
@@ -241,7 +281,10 @@ mod tests {
             spread_db: Some(3.3),
         };
         let environment = Environment {
-            calibration: Some(Calibration { name: "harbour".to_owned(), classes: vec![class] }),
+            calibration: Some(Calibration {
+                name: "harbour".to_owned(),
+                classes: vec![class],
+            }),
             ..Environment::default()
         };
         let text = |path| environment.assumptions(path).calibration.unwrap().to_string();

@@ -32,9 +32,9 @@ pub(super) fn availability(
         .and_then(|climate| multipath_percent(link, view, geometry, &climate, margin_db));
     let rain = applies.then(|| rain_percent(link, geometry, margin_db)).flatten();
     Availability {
-        time_percent: link.env.time_percent,
-        location_percent: link.env.location_percent,
-        situation_percent: link.env.situation_percent,
+        time_percent: link.shares.time_percent,
+        location_percent: link.shares.location_percent,
+        situation_percent: link.shares.situation_percent,
         multipath_outage_percent: multipath,
         rain_outage_percent: rain,
         availability_percent: multipath

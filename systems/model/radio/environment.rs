@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::climate::Climate;
-use super::path_loss::{Model, SettingValues};
+use super::path_loss::{Model, NotModelled, SettingValues};
 use super::surroundings::{Clutter, Multipath, Vegetation};
 
 /// Propagation settings of a deployment. Every field has a default, optional ones are absent;
@@ -155,6 +155,13 @@ impl Environment {
             situation_percent: self.situation_percent,
             k_factor: self.k_factor,
         }
+    }
+
+    /// Values of the settings with the shares of time, locations and situations that the losses of the model
+    /// hold for, and the requested ones it does not have.
+    #[must_use]
+    pub fn modelled_values(&self) -> (SettingValues, Vec<NotModelled>) {
+        self.model.get().shares().limited(self.setting_values())
     }
 
     /// Schema of the settings that `model` reads: those properties of the environment's.

@@ -89,11 +89,11 @@ pub struct Margin {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Availability {
-    /// Share of time the loss is not exceeded, percent: what was asked for.
+    /// Share of time the loss is not exceeded, percent: of the requested one the nearest that the model has.
     pub time_percent: f64,
-    /// Share of places the loss is not exceeded, percent: what was asked for.
+    /// Share of places the loss is not exceeded, percent: of the requested one the nearest that the model has.
     pub location_percent: f64,
-    /// Share of situations the loss is not exceeded, percent: what was asked for.
+    /// Share of situations the loss is not exceeded, percent: of the requested one the nearest that the model has.
     pub situation_percent: f64,
     /// Share of the average year lost to multipath fades deeper than the link margin
     /// (ITU-R P.530), percent; absent where not predicted.

@@ -18,7 +18,9 @@ use super::clutter::EndClutter;
 use super::environment::{Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
-use super::path_loss::{Attenuation, Direction, FALLBACK_MODEL, PreparedModel, Validity};
+use super::path_loss::{
+    Attenuation, Direction, FALLBACK_MODEL, PreparedModel, SettingValues, Validity,
+};
 use super::prediction::{Distribution, Entry, Exposure};
 use super::station::{Radio, Station, Waveform};
 use super::surroundings::Surroundings;
@@ -68,6 +70,8 @@ pub struct Prepared<'a> {
     pub(super) rx: &'a Station,
     pub(super) env: &'a Environment,
     pub(super) packet_octets: u32,
+    /// Settings with the shares of time, locations and situations that the model has.
+    pub(super) shares: SettingValues,
     pub(super) frequency_mhz: f64,
     pub(super) wavelength_m: f64,
     /// The receiver's radio at the bandwidth and streams both ends have.
@@ -90,6 +94,8 @@ pub struct Prepared<'a> {
     /// frequency, heights or ground.
     model: Result<Arc<dyn PreparedModel>, Warning>,
     validity: Validity,
+    /// Share of the model between antennas of these heights, [0, 1].
+    height_share: f64,
     /// True for ends whose clutter the model computes along the path, so that none is added there.
     pub(super) is_on_path: [bool; 2],
     /// [`FALLBACK_MODEL`].
@@ -177,7 +183,8 @@ impl<'a> Prepared<'a> {
         let model = env.model.get();
         let clutter = [(tx, cover[0]), (rx, cover[1])]
             .map(|(station, cover)| EndClutter::new(station, cover, env, frequency_mhz));
-        let values = env.setting_values();
+        let (values, not_modelled) = env.modelled_values();
+        warnings.note(!not_modelled.is_empty(), Warning::ShareNotModelled);
         let over =
             |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
         let raised_agl_m = clutter.map(|end| end.terrain_agl_m);
@@ -190,11 +197,16 @@ impl<'a> Prepared<'a> {
         let own_agl_m = [tx.height_agl_m, rx.height_agl_m];
         let antenna_agl_m =
             [0, 1].map(|end| if is_on_path[end] { own_agl_m[end] } else { raised_agl_m[end] });
+        let height_share = model.heights().share(antenna_agl_m);
+        let antenna_agl_m = model.heights().limited(antenna_agl_m);
         let clutter_agl_m = clutter.map(|end| end.path_agl_m);
         let surroundings = clutter.map(|end| end.surroundings);
         let direction =
             over(antenna_agl_m).with_clutter(clutter_agl_m).with_surroundings(surroundings);
-        let prepared = model.prepare(&direction).map(Arc::from);
+        let prepared = match height_share > 0.0 {
+            true => model.prepare(&direction).map(Arc::from),
+            false => Err(Warning::ModelOutOfRange),
+        };
         if prepared.is_err() {
             is_on_path = [false; 2];
         }
@@ -204,6 +216,7 @@ impl<'a> Prepared<'a> {
             rx,
             env,
             packet_octets: packet_octets.clamp(1, packet_octets_max(&link_radio.waveform)),
+            shares: values,
             frequency_mhz,
             wavelength_m: wavelength_m(frequency_mhz),
             compatible,
@@ -217,6 +230,7 @@ impl<'a> Prepared<'a> {
             model: prepared,
             is_on_path,
             validity: model.validity(),
+            height_share,
             fallback: Arc::from(fallback.expect("the fallback model has an unlimited range")),
             man_made,
             thermal_floor_dbm,
@@ -245,7 +259,7 @@ impl<'a> Prepared<'a> {
 
     /// Share of the model of the environment over `distance_m`, [0, 1].
     pub(super) fn share(&self, distance_m: f64) -> f64 {
-        self.validity.share(distance_m)
+        self.validity.share(distance_m) * self.height_share
     }
 
     /// Share of clutter at each end that is added to the loss over `distance_m`, [0, 1]: where the model

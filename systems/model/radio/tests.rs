@@ -1,6 +1,7 @@
 //! Tests of the link budget: what they share.
 
 mod budget;
+mod ends;
 mod fallbacks;
 mod invariants;
 mod measured;
@@ -9,6 +10,7 @@ mod parts;
 mod patterns;
 mod presets;
 mod rules;
+mod shares;
 mod surroundings;
 mod wire;
 

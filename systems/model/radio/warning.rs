@@ -84,7 +84,8 @@ pub enum Warning {
     TerrainMixed,
     /// Stations, environment or ground are out of the range of every model: no link.
     NotComputable,
-    /// Path of 1 to 2 km, over which ITM or extended Hata takes over from delta-Bullington.
+    /// Path or antenna at an end of the range of the model, where delta-Bullington counts in part: 1 to 2 km
+    /// under ITM.
     ModelsBlended,
     /// Surface with buildings and trees in posts of 5 m or finer, for which ITM and extended Hata are not made;
     /// delta-Bullington is used instead.
@@ -98,11 +99,14 @@ pub enum Warning {
     /// loss may be greater.
     #[serde(rename = "p528_terrain_obstructs")]
     P528TerrainObstructs,
+    /// A share of time, locations or situations that the model does not have, or not so far: the loss is that
+    /// of the nearest share it has, the median where it has none.
+    ShareNotModelled,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -139,6 +143,7 @@ impl Warning {
         Self::BuildingExtrapolated,
         Self::HataAntennaHeight,
         Self::P528TerrainObstructs,
+        Self::ShareNotModelled,
     ];
 }
 

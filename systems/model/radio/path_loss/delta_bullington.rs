@@ -6,7 +6,10 @@ use groundwave_propagation::profile::PathProfile;
 use groundwave_propagation::spherical_earth::Ground;
 
 use super::direction::settings;
-use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
+use super::{
+    Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
+    Validity,
+};
 use crate::radio::fresnel::EARTH_RADIUS_M;
 use crate::radio::warning::{Warning, Warnings};
 
@@ -54,8 +57,16 @@ impl PathLossModel for DeltaBullington {
         DiffractionSettings::NAMES
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges::NONE
+    }
+
     fn validity(&self) -> Validity {
         Validity::UNLIMITED
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::UNLIMITED
     }
 
     fn uses_terrain(&self) -> bool {

@@ -8,13 +8,19 @@ use groundwave_propagation::p1812::location_loss_db;
 use groundwave_propagation::profile::{GroundCover, PathProfile};
 
 use super::direction::settings;
-use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
+use super::{
+    Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
+    Validity,
+};
 use crate::radio::surroundings::Surroundings;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Heights of the base station, m above ground: Hata's antennas stand above their surroundings.
 const BASE_AGL_MIN_M: f64 = 10.0;
 const BASE_AGL_MAX_M: f64 = 1_000.0;
+
+/// Shares of places, percent (ITU-R P.1812-7 §4.8).
+const LOCATION_PERCENT: [f64; 2] = [1.0, 99.0];
 
 settings! {
     /// Settings of extended Hata.
@@ -55,6 +61,10 @@ impl PathLossModel for ExtendedHata {
         HataSettings::NAMES
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges { location_percent: Some(LOCATION_PERCENT), ..ShareRanges::NONE }
+    }
+
     fn validity(&self) -> Validity {
         Validity {
             frequency_mhz: 150.0..=3_700.0,
@@ -62,6 +72,13 @@ impl PathLossModel for ExtendedHata {
             distance_warning: Warning::ModelOutOfRange,
             // Roofs are not hills, and the loss has them already.
             fine_surface: false,
+        }
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges {
+            lower_agl_m: [0.0, BASE_AGL_MAX_M],
+            higher_agl_m: [BASE_AGL_MIN_M, BASE_AGL_MAX_M],
         }
     }
 

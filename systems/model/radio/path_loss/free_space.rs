@@ -2,7 +2,10 @@
 
 use groundwave_propagation::profile::PathProfile;
 
-use super::{Attenuation, Direction, PathLossModel, PreparedModel, PropagationMode, Validity};
+use super::{
+    Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, PropagationMode,
+    ShareRanges, Validity,
+};
 use crate::radio::Warning;
 
 /// Free-space loss without attenuation by terrain.
@@ -34,8 +37,16 @@ impl PathLossModel for FreeSpace {
         &[]
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges::NONE
+    }
+
     fn validity(&self) -> Validity {
         Validity::UNLIMITED
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::UNLIMITED
     }
 
     fn uses_terrain(&self) -> bool {

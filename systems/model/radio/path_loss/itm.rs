@@ -6,14 +6,17 @@ use groundwave_propagation::profile::PathProfile;
 
 use super::direction::settings;
 use super::{
-    Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
-    PropagationMode, QUANTILES, Settings, Validity,
+    Attenuation, Direction, HeightRanges, ItmTerrain, PathBatch, PathLossModel, PreparedModel,
+    ProfileRows, PropagationMode, QUANTILES, Settings, ShareRanges, Validity,
 };
 use crate::radio::climate::Climate;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Shortest path the model is valid for, m.
 const SHORTEST_M: f64 = 1_000.0;
+
+/// Range of the shares of the environment, all of which the model has, percent.
+const SHARE_PERCENT: [f64; 2] = [0.1, 99.9];
 
 settings! {
     /// Settings of ITM.
@@ -90,6 +93,14 @@ impl PathLossModel for IrregularTerrain {
         ItmSettings::NAMES
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges {
+            time_percent: Some(SHARE_PERCENT),
+            location_percent: Some(SHARE_PERCENT),
+            situation_percent: Some(SHARE_PERCENT),
+        }
+    }
+
     fn validity(&self) -> Validity {
         Validity {
             frequency_mhz: 20.0..=20_000.0,
@@ -98,6 +109,10 @@ impl PathLossModel for IrregularTerrain {
             // Its horizons and terrain irregularity are those of open country, not of walls.
             fine_surface: false,
         }
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::UNLIMITED
     }
 
     fn uses_terrain(&self) -> bool {

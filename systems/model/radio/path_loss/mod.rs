@@ -9,7 +9,9 @@
 //! (`settings!`), inputs common to all are those of [`Direction`]:
 //!
 //! ```compile_fail,E0046
-//! use groundwave_model::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
+//! use groundwave_model::radio::path_loss::{
+//!     Direction, HeightRanges, PathLossModel, PreparedModel, ShareRanges, Validity,
+//! };
 //! use groundwave_model::radio::Warning;
 //!
 //! struct WithoutCitation;
@@ -20,7 +22,9 @@
 //!     fn description(&self) -> &'static str { "A model without `source`." }
 //!     fn version(&self) -> &'static str { "1" }
 //!     fn settings(&self) -> &'static [&'static str] { &[] }
+//!     fn shares(&self) -> ShareRanges { ShareRanges::NONE }
 //!     fn validity(&self) -> Validity { Validity::UNLIMITED }
+//!     fn heights(&self) -> HeightRanges { HeightRanges::UNLIMITED }
 //!     fn uses_terrain(&self) -> bool { false }
 //!     fn uses_clutter(&self) -> bool { false }
 //!     fn includes_surroundings(&self) -> bool { false }
@@ -36,17 +40,21 @@ mod delta_bullington;
 mod direction;
 mod extended_hata;
 mod free_space;
+mod heights;
 mod itm;
 mod p1812;
 mod p528;
 mod registry;
+mod shares;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use batch::{BATCH, PathBatch, ProfileRows, QUANTILES};
 pub use direction::{Direction, SettingValues, Settings};
+pub use heights::HeightRanges;
 pub use itm::ItmSettings;
 pub use registry::{FALLBACK_MODEL, Model};
+pub use shares::{NotModelled, Share, ShareRanges};
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -80,9 +88,18 @@ pub trait PathLossModel: Sync {
     /// ([`Environment::settings_schema`](super::Environment::settings_schema)).
     fn settings(&self) -> &'static [&'static str];
 
+    /// Ranges of the shares of time, locations and situations: of each that [`Self::settings`] names. Beyond
+    /// them the nearest share counts, with the warning [`Warning::ShareNotModelled`].
+    fn shares(&self) -> ShareRanges;
+
     /// Range of frequencies and distances, with the warning outside of it. There
     /// [`FALLBACK_MODEL`] is used instead.
     fn validity(&self) -> Validity;
+
+    /// Heights of antennas over which the model is valid. Beside them it has those at the limit and hands over
+    /// to [`FALLBACK_MODEL`] ([`HeightRanges::share`]). A model that refuses heights by itself
+    /// ([`Self::prepare`]) has [`HeightRanges::UNLIMITED`].
+    fn heights(&self) -> HeightRanges;
 
     /// True if the attenuation depends on terrain.
     fn uses_terrain(&self) -> bool;
@@ -156,6 +173,10 @@ pub trait PreparedModel: Debug + Send + Sync {
 /// A model takes over from [`FALLBACK_MODEL`] from its shortest distance to so many times that.
 pub const TAKEOVER_RATIO: f64 = 2.0;
 
+/// A model hands over to [`FALLBACK_MODEL`] up to its longest distance, from this part of it on. Less than
+/// [`TAKEOVER_RATIO`], because its published curves end there.
+pub const FAR_RATIO: f64 = 1.05;
+
 /// Frequencies, distances and ground for which a model is valid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Validity {
@@ -199,7 +220,7 @@ impl Validity {
         }
     }
 
-    /// Length of a path from which the model needs [`FALLBACK_MODEL`] no longer, m.
+    /// Length of a path from which the model needs [`FALLBACK_MODEL`] no longer, up to its far end, m.
     #[must_use]
     pub fn takeover_m(&self) -> f64 {
         TAKEOVER_RATIO * *self.distance_m.start()
@@ -209,10 +230,14 @@ impl Validity {
     /// [`FALLBACK_MODEL`]. It rises with the logarithm of the distance from 0 at the shortest one to 1 at
     /// [`TAKEOVER_RATIO`] times that, where both models are valid: without it, every map has a step on the
     /// circle where they meet. The hybrid model of WINNF-TS-0112 (R2-SGN-04) joins its models by the logarithm
-    /// of the distance as well.
+    /// of the distance as well. It falls again to 0 at the longest distance ([`FAR_RATIO`]).
     #[must_use]
     pub fn share(&self, distance_m: f64) -> f64 {
-        let shortest_m = *self.distance_m.start();
+        let (shortest_m, longest_m) = (*self.distance_m.start(), *self.distance_m.end());
+        if distance_m > longest_m / FAR_RATIO {
+            let before = libm::log2(longest_m / distance_m) / libm::log2(FAR_RATIO);
+            return before.clamp(0.0, 1.0);
+        }
         if distance_m >= self.takeover_m() {
             return 1.0;
         }

@@ -7,7 +7,10 @@ use groundwave_propagation::p1812::{
 use groundwave_propagation::profile::{PathClutter, PathProfile};
 
 use super::direction::settings;
-use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
+use super::{
+    Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
+    Validity,
+};
 use crate::radio::warning::Warning;
 use crate::terrain::COVER_STEP_M;
 
@@ -21,6 +24,15 @@ const AREA_WIDTH_M: f64 = 100.0;
 /// Latitude of all paths, degrees. It decides how often there are ducts; at half of the time the loss differs
 /// by less than 0.4 dB between the equator and 70 degrees.
 const LATITUDE_DEG: f64 = 45.0;
+
+/// Heights of antennas of the Recommendation, m above ground.
+const HEIGHT_AGL_M: [f64; 2] = [1.0, 3_000.0];
+
+/// Shares of time of the Recommendation, percent: less than the median loss, never more.
+const TIME_PERCENT: [f64; 2] = [1.0, 50.0];
+
+/// Shares of places of the Recommendation, percent.
+const LOCATION_PERCENT: [f64; 2] = [1.0, 99.0];
 
 settings! {
     /// Settings of ITU-R P.1812.
@@ -65,6 +77,14 @@ impl PathLossModel for PointToArea {
         P1812Settings::NAMES
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges {
+            time_percent: Some(TIME_PERCENT),
+            location_percent: Some(LOCATION_PERCENT),
+            situation_percent: None,
+        }
+    }
+
     fn validity(&self) -> Validity {
         Validity {
             frequency_mhz: 30.0..=6_000.0,
@@ -72,6 +92,10 @@ impl PathLossModel for PointToArea {
             distance_warning: Warning::ModelOutOfRange,
             fine_surface: true,
         }
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::of_both(HEIGHT_AGL_M)
     }
 
     fn uses_terrain(&self) -> bool {
@@ -93,10 +117,11 @@ impl PathLossModel for PointToArea {
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: P1812Settings = direction.settings();
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
-        let in_range = (1.0..=3_000.0).contains(&tx_agl_m)
-            && (1.0..=3_000.0).contains(&rx_agl_m)
+        let heights_agl_m = HEIGHT_AGL_M[0]..=HEIGHT_AGL_M[1];
+        let in_range = heights_agl_m.contains(&tx_agl_m)
+            && heights_agl_m.contains(&rx_agl_m)
             && (30.0..=6_000.0).contains(&direction.frequency_mhz)
-            && (1.0..=50.0).contains(&settings.time_percent)
+            && (TIME_PERCENT[0]..=TIME_PERCENT[1]).contains(&settings.time_percent)
             && settings.k_factor >= 1.0;
         if !in_range {
             return Err(Warning::ModelOutOfRange);

@@ -8,7 +8,8 @@ use groundwave_propagation::profile::PathProfile;
 
 use super::direction::settings;
 use super::{
-    Attenuation, Direction, PathLossModel, PreparedModel, PropagationMode, Settings, Validity,
+    Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, PropagationMode, Settings,
+    ShareRanges, Validity,
 };
 use crate::radio::prediction::sigma_of_deciles_db;
 use crate::radio::warning::{Warning, Warnings};
@@ -59,6 +60,10 @@ impl PathLossModel for Aeronautical {
         P528Settings::NAMES
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges { time_percent: Some(TIME_PERCENT), ..ShareRanges::NONE }
+    }
+
     fn validity(&self) -> Validity {
         Validity {
             frequency_mhz: FREQUENCY_MHZ[0]..=FREQUENCY_MHZ[1],
@@ -66,6 +71,10 @@ impl PathLossModel for Aeronautical {
             distance_warning: Warning::ModelOutOfRange,
             fine_surface: true,
         }
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::of_both(HEIGHT_M)
     }
 
     fn uses_terrain(&self) -> bool {

@@ -7,8 +7,8 @@ use schemars::schema_for;
 
 use super::direction::settings;
 use super::{
-    Attenuation, Direction, ItmSettings, Model, PathBatch, PathLossModel, PreparedModel,
-    ProfileRows, Settings, Validity,
+    Attenuation, Direction, HeightRanges, ItmSettings, Model, PathBatch, PathLossModel,
+    PreparedModel, ProfileRows, Settings, Share, ShareRanges, Validity,
 };
 use crate::coverage::{CoverageRequest, Flags, Grid, Sampling, coverage};
 use crate::radio::budget::evaluate;
@@ -44,8 +44,16 @@ impl PathLossModel for LinearSlope {
         &["k_factor"]
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges::NONE
+    }
+
     fn validity(&self) -> Validity {
         Validity { distance_m: 2e3..=f64::INFINITY, ..Validity::UNLIMITED }
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::UNLIMITED
     }
 
     fn uses_terrain(&self) -> bool {
@@ -117,8 +125,16 @@ impl PathLossModel for ClutterSum {
         ClutterSumSettings::NAMES
     }
 
+    fn shares(&self) -> ShareRanges {
+        ShareRanges { location_percent: Some([0.1, 99.9]), ..ShareRanges::NONE }
+    }
+
     fn validity(&self) -> Validity {
         Validity::UNLIMITED
+    }
+
+    fn heights(&self) -> HeightRanges {
+        HeightRanges::UNLIMITED
     }
 
     fn uses_terrain(&self) -> bool {
@@ -311,4 +327,20 @@ fn an_added_model_computes_links_and_coverage() {
         compared[usize::from(near)] += 1;
     }
     assert!(compared[0] > 100 && compared[1] > 0, "{compared:?}");
+}
+
+#[test]
+fn shares_that_a_model_reads_have_ranges_and_no_others() {
+    for model in Model::ALL {
+        let model = model.get();
+        for share in Share::ALL {
+            let is_setting = model.settings().contains(&share.setting());
+            assert_eq!(
+                model.shares().range(share).is_some(),
+                is_setting,
+                "{} {share:?}",
+                model.name()
+            );
+        }
+    }
 }

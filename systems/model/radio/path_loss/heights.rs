@@ -1,0 +1,85 @@
+//! Antenna heights for which path-loss models are valid.
+
+use super::{FAR_RATIO, TAKEOVER_RATIO};
+
+/// Minimum and maximum heights of antennas, m above ground.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeightRanges {
+    /// Of the lower antenna.
+    pub lower_agl_m: [f64; 2],
+    /// Of the higher antenna, and of both where they are of one height.
+    pub higher_agl_m: [f64; 2],
+}
+
+impl HeightRanges {
+    /// Every height.
+    pub const UNLIMITED: Self = Self::of_both([0.0, f64::INFINITY]);
+
+    /// One range for both antennas.
+    #[must_use]
+    pub const fn of_both(range_agl_m: [f64; 2]) -> Self {
+        Self { lower_agl_m: range_agl_m, higher_agl_m: range_agl_m }
+    }
+
+    /// Range of an antenna beside another one.
+    fn range(&self, height_agl_m: f64, other_agl_m: f64) -> [f64; 2] {
+        if height_agl_m < other_agl_m { self.lower_agl_m } else { self.higher_agl_m }
+    }
+
+    /// The heights at the nearest ones of the ranges.
+    #[must_use]
+    pub fn limited(&self, [a_m, b_m]: [f64; 2]) -> [f64; 2] {
+        let limited = |height_m: f64, other_m: f64| {
+            let [minimum_m, maximum_m] = self.range(height_m, other_m);
+            height_m.clamp(minimum_m, maximum_m)
+        };
+        [limited(a_m, b_m), limited(b_m, a_m)]
+    }
+
+    /// Share of the model between antennas of these heights, [0, 1]; the rest is that of the fallback model. It
+    /// falls with the logarithm of the height from 1 at the minimum to 0 at the [`TAKEOVER_RATIO`]th part of it,
+    /// and from 1 at the maximum to 0 at [`FAR_RATIO`] times it: a step there would be one of some centimetres.
+    #[must_use]
+    pub fn share(&self, [a_m, b_m]: [f64; 2]) -> f64 {
+        let share = |height_m: f64, other_m: f64| {
+            let [minimum_m, maximum_m] = self.range(height_m, other_m);
+            if height_m < minimum_m {
+                let octaves = libm::log2(height_m / minimum_m) / libm::log2(TAKEOVER_RATIO);
+                (1.0 + octaves).clamp(0.0, 1.0)
+            } else if height_m > maximum_m {
+                let beyond = libm::log2(height_m / maximum_m) / libm::log2(FAR_RATIO);
+                (1.0 - beyond).clamp(0.0, 1.0)
+            } else {
+                1.0
+            }
+        };
+        share(a_m, b_m) * share(b_m, a_m)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_fall_beyond_the_ranges_without_a_step() {
+        let ranges = HeightRanges { lower_agl_m: [1.5, 1_000.0], higher_agl_m: [10.0, 1_000.0] };
+        for (heights_m, share) in [
+            ([1.5, 10.0], 1.0),
+            ([10.0, 1.5], 1.0),
+            ([0.75, 10.0], 0.0),
+            ([0.0, 10.0], 0.0),
+            ([1.5, 5.0], 0.0),
+            ([2.0, 1_050.0], 0.0),
+            ([7.0, 10.0], 1.0),
+        ] {
+            assert!((ranges.share(heights_m) - share).abs() < 1e-12, "{heights_m:?}");
+        }
+        assert!((1.0 - ranges.share([1.49, 30.0])) < 0.02);
+        assert!((1.0 - ranges.share([30.0, 1_000.1])) < 0.01);
+        assert_eq!(ranges.limited([1.0, 8.0]), [1.5, 10.0]);
+        assert_eq!(ranges.limited([8.0, 8.0]), [10.0, 10.0]);
+        assert_eq!(HeightRanges::UNLIMITED.limited([0.0, 1e5]), [0.0, 1e5]);
+        assert_eq!(HeightRanges::UNLIMITED.share([0.0, 1e5]), 1.0);
+    }
+}
