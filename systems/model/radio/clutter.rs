@@ -20,6 +20,10 @@ const HEIGHT_GAIN_MHZ_MAX: f64 = 3_000.0;
 /// less, 20 to 60 dB as no more than those.
 const PATTERN_LOSS_IN_CLUTTER_DB: f64 = 12.0;
 
+/// Share of the height of surroundings up to which an antenna among them is wholly within: roofs and trees
+/// differ in height by some metres.
+const UNKNOWN_SHARE_HEIGHT: f64 = 0.8;
+
 /// Loss of the clutter at one end.
 #[derive(Debug, Clone, Copy)]
 enum EndLoss {
@@ -47,6 +51,9 @@ pub(super) struct EndClutter {
     pub surroundings: Surroundings,
     loss: EndLoss,
     pub exposure: Exposure,
+    /// Share of the antenna among surroundings of unknown loss, [0, 1]: 0 from their tops on, 1 from
+    /// [`UNKNOWN_SHARE_HEIGHT`] of their height down.
+    pub unknown_share: f64,
 }
 
 impl EndClutter {
@@ -87,10 +94,11 @@ impl EndClutter {
             }
         };
         let is_computed = !matches!(loss, EndLoss::HeightGain(None));
-        let exposure = match top_m {
-            _ if height_agl_m >= top_m.unwrap_or(ABOVE_SURROUNDINGS_M) => Exposure::Above,
-            Some(_) if is_computed => Exposure::Within,
-            _ => Exposure::Unknown,
+        let tops_agl_m = top_m.unwrap_or(ABOVE_SURROUNDINGS_M);
+        let (exposure, unknown_share) = match top_m {
+            _ if height_agl_m >= tops_agl_m => (Exposure::Above, 0.0),
+            Some(_) if is_computed => (Exposure::Within, 0.0),
+            _ => (Exposure::Above, unknown_share(height_agl_m / tops_agl_m)),
         };
         let terrain_agl_m = height_agl_m.max(top_m.unwrap_or(0.0));
         let surroundings = match env.clutter {
@@ -98,7 +106,16 @@ impl EndClutter {
             _ => own,
         };
         let has_cover = !cover.is_unknown();
-        Self { height_agl_m, path_agl_m, has_cover, terrain_agl_m, surroundings, loss, exposure }
+        Self {
+            height_agl_m,
+            path_agl_m,
+            has_cover,
+            terrain_agl_m,
+            surroundings,
+            loss,
+            exposure,
+            unknown_share,
+        }
     }
 
     /// `true` if the loss depends on the length of the path.
@@ -139,6 +156,12 @@ pub(super) fn clutter_db(
         }
     };
     Some([at(0)?, at(1)?])
+}
+
+/// Share of an antenna among surroundings of unknown loss, at a share of their height: it falls to nothing
+/// towards their tops. A step there would make 48 dB of one centimetre.
+fn unknown_share(height: f64) -> f64 {
+    ((1.0 - height) / (1.0 - UNKNOWN_SHARE_HEIGHT)).clamp(0.0, 1.0)
 }
 
 impl Surroundings {

@@ -112,6 +112,7 @@ impl Prepared<'_> {
         let terrain = &view.terrain;
         Evidence {
             exposure: self.exposure(),
+            unknown_share: self.unknown_share(),
             entry: self.entry,
             ground_known: terrain.ground == PathGround::Known,
             clear: clearance.is_clear(),

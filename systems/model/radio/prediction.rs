@@ -23,7 +23,8 @@ const UNKNOWN_SURROUNDINGS_DB: f64 = 32.0;
 const UNKNOWN_SURROUNDINGS_M: f64 = 250.0;
 
 /// An antenna at or above this height is taken to stand above surroundings that nobody described, m
-/// above ground: a two- to three-storey roof line, as [`super::Clutter::Statistical`] has by default.
+/// above ground: a two- to three-storey roof line, as [`super::Clutter::Statistical`] has by default. From 8 m
+/// down it is taken to stand wholly within them, and in part between.
 pub(super) const ABOVE_SURROUNDINGS_M: f64 = 10.0;
 
 /// Deviates of the normal distribution exceeded in 5 and in 10 % of cases.
@@ -47,7 +48,7 @@ pub enum Basis {
     Calibrated,
     /// An antenna stands in a building of which no more than the kind is known.
     Indoor,
-    /// An antenna stands below 10 m among surroundings that nobody described.
+    /// An antenna stands below 10 m among surroundings that nobody described, in part from 8 m on.
     SurroundingsUnknown,
     /// Part of the path lies in voids or off every tile.
     GroundUnknown,
@@ -90,8 +91,6 @@ pub(crate) enum Exposure {
     Above,
     /// It stands within clutter whose loss is computed.
     Within,
-    /// It stands low, and nothing is known around it.
-    Unknown,
 }
 
 /// Losses of the walls at the ends that are indoors.
@@ -109,6 +108,8 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
     pub exposure: Exposure,
+    /// Share of the antenna of which less is known among unknown surroundings, [0, 1].
+    pub unknown_share: f64,
     /// Walls, which are part of `model_loss_db`.
     pub entry: Entry,
     /// `true` if every height of the profile is known.
@@ -142,38 +143,57 @@ impl Evidence<'_> {
             Basis::GroundUnknown
         } else if self.calibrated.is_some() {
             Basis::Calibrated
+        } else if self.unknown_share > 0.0 {
+            Basis::SurroundingsUnknown
         } else {
-            match self.exposure {
-                Exposure::Unknown => Basis::SurroundingsUnknown,
-                _ if self.entry.is_indoor => Basis::Indoor,
-                Exposure::Above if self.clear => Basis::LineOfSight,
-                Exposure::Above | Exposure::Within => Basis::Terrain,
-            }
+            self.basis_of_known_surroundings()
         }
+    }
+
+    /// The basis where surroundings stand below the antennas or are described.
+    fn basis_of_known_surroundings(&self) -> Basis {
+        match self.exposure {
+            _ if self.entry.is_indoor => Basis::Indoor,
+            Exposure::Above if self.clear => Basis::LineOfSight,
+            Exposure::Above | Exposure::Within => Basis::Terrain,
+        }
+    }
+
+    /// Standard deviations between links of a place and between places without a calibration, dB; in
+    /// proportion where an antenna stands in part among unknown surroundings.
+    fn sigmas_db(&self, basis: Basis) -> [f64; 2] {
+        let sigmas_db = |basis: Basis| {
+            let [link_db, place_db] = basis.sigmas_db();
+            // Where terrain is rough the model's own deviation is the larger; both are not counted. A clear
+            // path does not see the terrain whose roughness it is made of.
+            let model_db = if basis == Basis::LineOfSight { 0.0 } else { self.model_sigma_db };
+            [link_db.max(model_db), place_db]
+        };
+        let own_db = sigmas_db(basis);
+        if basis != Basis::SurroundingsUnknown || self.unknown_share >= 1.0 {
+            return own_db;
+        }
+        let known_db = sigmas_db(self.basis_of_known_surroundings());
+        [0, 1].map(|part| known_db[part] + self.unknown_share * (own_db[part] - known_db[part]))
     }
 
     /// The distribution of the path loss of links like this one.
     pub(crate) fn distribution(&self) -> Distribution {
         let basis = self.basis();
-        let [mut link_sigma_db, mut place_sigma_db] = basis.sigmas_db();
+        let [mut link_sigma_db, mut place_sigma_db] = self.sigmas_db(basis);
         if let Some(class) = self.calibrated.filter(|_| basis == Basis::Calibrated) {
-            link_sigma_db = class.spread_db.unwrap_or(link_sigma_db);
+            link_sigma_db = class.spread_db.unwrap_or(basis.sigmas_db()[0]);
             let half_width_db = class.interval_db.map(|[low, high]| (high - low) / 2.0);
             // A 95 % interval is 1.96 standard deviations either way.
             let of_offset_db = half_width_db.map(|half_db| half_db.abs() / 1.96);
             place_sigma_db = of_offset_db.unwrap_or(place_sigma_db);
-        } else if basis != Basis::LineOfSight {
-            // Where terrain is rough the model's own deviation is the larger; both are not counted. A clear
-            // path does not see the terrain whose roughness it is made of.
-            link_sigma_db = link_sigma_db.max(self.model_sigma_db);
         }
         // A calibration has measured surroundings and walls.
         if self.calibrated.is_none() {
             link_sigma_db = total_sigma_db(link_sigma_db, self.entry.sigma_db);
         }
-        let unknown = self.exposure == Exposure::Unknown && self.calibrated.is_none();
-        let minimum_db = if unknown {
-            let share = (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
+        let minimum_db = if self.unknown_share > 0.0 && self.calibrated.is_none() {
+            let share = self.unknown_share * (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
             self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share + self.entry.median_db
         } else {
             f64::NEG_INFINITY
@@ -303,6 +323,7 @@ mod tests {
 
     const PATH: Evidence<'_> = Evidence {
         exposure: Exposure::Above,
+        unknown_share: 0.0,
         entry: Entry { is_indoor: false, median_db: 0.0, sigma_db: 0.0 },
         ground_known: true,
         clear: false,
@@ -330,7 +351,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_widens_the_interval_and_low_antennas_stand_in_clutter() {
-        let low = Evidence { exposure: Exposure::Unknown, ..PATH };
+        let low = Evidence { unknown_share: 1.0, ..PATH };
         let distribution = low.distribution();
         assert_eq!(distribution.basis, Basis::SurroundingsUnknown);
         assert!((distribution.median_db - 137.2).abs() < 1e-9);
@@ -344,6 +365,22 @@ mod tests {
         let void = Evidence { ground_known: false, clear: true, ..PATH };
         let distribution = void.distribution();
         assert_eq!((distribution.basis, distribution.median_db), (Basis::GroundUnknown, 118.0));
+    }
+
+    #[test]
+    fn an_antenna_in_part_among_unknown_surroundings_has_part_of_their_loss_and_spread() {
+        for path in [PATH, Evidence { clear: true, ..PATH }] {
+            let at = |unknown_share| Evidence { unknown_share, ..path }.distribution();
+            let [above, next, half, next_to_whole, whole] =
+                [0.0, 1e-6, 0.5, 1.0 - 1e-6, 1.0].map(at);
+            for (a, b) in [(above, next), (next_to_whole, whole)] {
+                assert!((a.median_db - b.median_db).abs() < 1e-3, "{a:?} {b:?}");
+                assert!((a.sigma_db() - b.sigma_db()).abs() < 1e-3, "{a:?} {b:?}");
+            }
+            assert!(above.sigma_db() < half.sigma_db() && half.sigma_db() < whole.sigma_db());
+            assert!((half.median_db - 121.2).abs() < 1e-9, "{half:?}");
+            assert_eq!(half.basis, Basis::SurroundingsUnknown);
+        }
     }
 
     #[test]
@@ -365,7 +402,7 @@ mod tests {
         assert_eq!((indoor.basis, indoor.median_db), (Basis::Indoor, 118.0));
         // The root of 11² + 9² + 10².
         assert!((indoor.sigma_db() - 17.378).abs() < 1e-3);
-        let unknown = Evidence { entry, exposure: Exposure::Unknown, ..PATH }.distribution();
+        let unknown = Evidence { entry, unknown_share: 1.0, ..PATH }.distribution();
         assert_eq!(unknown.basis, Basis::SurroundingsUnknown);
         assert!((unknown.median_db - 149.2).abs() < 1e-9);
         assert!(unknown.sigma_db() > indoor.sigma_db());
@@ -388,7 +425,7 @@ mod tests {
             interval_db: Some([2.04, 5.96]),
             spread_db: Some(9.0),
         };
-        let calibrated = Evidence { calibrated: Some(&class), exposure: Exposure::Unknown, ..PATH };
+        let calibrated = Evidence { calibrated: Some(&class), unknown_share: 1.0, ..PATH };
         let distribution = calibrated.distribution();
         assert_eq!((distribution.basis, distribution.median_db), (Basis::Calibrated, 118.0));
         assert_eq!(distribution.link_sigma_db, 9.0);

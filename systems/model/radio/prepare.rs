@@ -283,6 +283,11 @@ impl<'a> Prepared<'a> {
         self.clutter[0].exposure.max(self.clutter[1].exposure)
     }
 
+    /// Share of the antenna of which less is known among unknown surroundings, [0, 1].
+    pub(super) fn unknown_share(&self) -> f64 {
+        self.clutter[0].unknown_share.max(self.clutter[1].unknown_share)
+    }
+
     /// Limits of the loss of the antenna patterns of transmitter and receiver, dB: each of the surroundings
     /// at the other end.
     pub(super) fn pattern_loss_db_max(&self) -> [f64; 2] {

@@ -219,7 +219,7 @@ impl<'a> PreparedTransmitter<'a> {
 
     /// `true` if predictions depend on the clearance of the Fresnel zone.
     pub fn asks_for_clearance(&self) -> bool {
-        self.link.exposure() == Exposure::Above
+        self.link.exposure() == Exposure::Above && self.link.unknown_share() < 1.0
     }
 
     /// `true` if 0.6 of the first Fresnel zone over a path is clear.
@@ -238,6 +238,7 @@ impl<'a> PreparedTransmitter<'a> {
         let distance_m = receivers.distance_m[place];
         let evidence = Evidence {
             exposure: self.link.exposure(),
+            unknown_share: self.link.unknown_share(),
             entry: self.link.entry,
             ground_known,
             clear,
