@@ -2,6 +2,12 @@
 //!
 //! ```toml
 //! name = "gothenburg-2026"
+//! [fitted]                       # model and environment of the predictions; older profiles have none
+//! model = "itm"
+//! time_percent = 50.0
+//! location_percent = 50.0
+//! situation_percent = 50.0
+//! land_cover = false
 //! [[class]]
 //! frequency_mhz = [3000.0, 8000.0]
 //! distance_km = [0.0, 1.0]
@@ -18,7 +24,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use groundwave_model::radio::{Calibration, Offset};
+use groundwave_model::radio::{Calibration, FittedWith, Offset};
 use groundwave_simulation::measure::calibrate::Fitted;
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
@@ -27,6 +33,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
+    fitted: Option<FittedWith>,
     #[serde(default)]
     class: Vec<Class>,
 }
@@ -68,9 +75,9 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
         spread_db: class.spread_db,
     });
     let classes: Vec<Offset> = classes.collect();
-    let whole = Calibration { name: file.name, classes };
+    let whole = Calibration { name: file.name, classes, fitted: file.fitted };
     for (at, class) in whole.classes.iter().enumerate() {
-        let alone = Calibration { name: "one".to_owned(), classes: vec![*class] };
+        let alone = Calibration { name: "one".to_owned(), classes: vec![*class], fitted: None };
         if let Err(bad) = alone.validate() {
             let what = format!("{} is out of range", bad.found);
             document.invalid(&format!("class[{at}]"), what, bad.allowed.to_string());
@@ -79,7 +86,12 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
     if whole.classes.is_empty() {
         document.invalid("class", "no classes", "at least one [[class]]");
     }
-    let only_name = Calibration { name: whole.name.clone(), classes: Vec::new() };
+    let of =
+        |name: &str, fitted| Calibration { name: name.to_owned(), classes: Vec::new(), fitted };
+    if let Err(bad) = of("one", whole.fitted).validate() {
+        document.invalid("fitted", bad.to_string(), bad.allowed.to_string());
+    }
+    let only_name = of(&whole.name, None);
     if let Err(bad) = only_name.validate() {
         let what = format!("{} characters", bad.found);
         document.invalid("name", what, "1 to 64 characters");
@@ -88,9 +100,9 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
     Ok(whole)
 }
 
-/// A profile as a file, with the quality of each class.
+/// A profile as a file, with the model and environment it was fitted with and the quality of each class.
 #[must_use]
-pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
+pub fn write(name: &str, source: &str, with: &FittedWith, fitted: &[Fitted]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut out = format!(
         "# Offsets of the model, fitted on {}. Named by a scenario with\n# [calibration]\n# file = \
@@ -98,6 +110,12 @@ pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
         quoted(source),
         quoted(name)
     );
+    let section = toml::to_string(with).expect("numbers and names");
+    let (values, tables) = section.split_once("\n[").unwrap_or((section.trim_end(), ""));
+    let _ = write!(out, "\n[fitted]\n{values}\n");
+    if !tables.is_empty() {
+        let _ = write!(out, "\n[fitted.{}\n", tables.trim_end());
+    }
     for one in fitted {
         let Offset { frequency_mhz, distance_km, loss_db, .. } = one.offset;
         let [low_mhz, high_mhz] = frequency_mhz;
@@ -123,6 +141,8 @@ pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use groundwave_model::radio::{Clutter, Environment};
+
     use super::*;
 
     #[test]
@@ -144,16 +164,26 @@ mod tests {
             error_held_out_db: Some(1.7),
             inside_held_out_prob: Some(0.9),
         };
-        let text = write("north \"side\"", "a.gwlog", &[fitted]);
+        let clutter = Clutter::Statistical { below_height_m: 12.0, location_percent: 50.0 };
+        let environment = Environment { clutter: Some(clutter), ..Environment::default() };
+        let with = environment.fitted_with(true);
+        let text = write("north \"side\"", "a.gwlog", &with, &[fitted]);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.toml");
         std::fs::write(&path, &text).unwrap();
         let read = load(&path).unwrap();
         assert_eq!((read.name.as_str(), &read.classes[..]), ("north \"side\"", &[offset][..]));
+        assert_eq!(read.fitted, Some(with), "{text}");
+        let begin = text.find("\n[fitted]").unwrap();
+        let end = text.find("\n[[class]]").unwrap();
+        std::fs::write(&path, format!("{}{}", &text[..begin], &text[end..])).unwrap();
+        assert_eq!(load(&path).unwrap().fitted, None);
         for (bent, says) in [
             (text.replace("loss_db = -4.2", "loss_db = -94.2"), "class[0]"),
             (text.replace("[-5.0, -3.0]", "[-95.0, -3.0]"), "[-60, 60]"),
             (text.replace("links", "lynx"), "lynx"),
+            (text.replace("time_percent = 50", "time_percent = 150"), "time_percent"),
+            (text.replace("\"itm\"", "\"item\""), "item"),
             ("name = \"x\"\n".to_owned(), "no classes"),
         ] {
             std::fs::write(&path, bent).unwrap();

@@ -91,7 +91,12 @@ fn a_recording_converted_with_a_geoid_and_no_tiles_replays_and_calibrates() {
     assert!(replayed["marks_compared"].as_u64() > Some(0));
     let profile = folder.join("profile.toml");
     let calibrate = ["calibrate", text(&log), "-o", text(&profile), "--geoid", text(&geoid)];
-    stdout(&groundwave(folder, &calibrate));
+    let output = groundwave(folder, &calibrate);
+    let error = String::from_utf8_lossy(&output.stderr);
+    // The offsets rest on assumed ground.
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("no terrain data under any of 12 measured directions"), "{error}");
+    assert!(profile.exists());
     let error = refusal(&groundwave(folder, &["replay", text(&log), "--check"]));
     assert!(error.contains("geoid is missing") && error.contains("--geoid"), "{error}");
 }

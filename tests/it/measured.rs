@@ -109,6 +109,19 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     assert!((loss(&calibrated) - loss(&plain) - loss_db).abs() < 1e-9);
     let warnings = calibrated["forward"]["warnings"].as_array().unwrap();
     assert!(warnings.contains(&"calibrated".into()), "{warnings:?}");
+    // The profile names the model it corrects; another one has a warning.
+    assert_eq!(fitted["fitted"]["model"], "itm");
+    let mismatch = Value::from("calibration_mismatch");
+    assert!(!warnings.contains(&mismatch), "{warnings:?}");
+    assert!(calibrated["assumptions"]["calibration"].get("differences").is_none());
+    let words =
+        [&link[..], &["--calibration", text(&profile), "--model", "delta-bullington"]].concat();
+    let other = json(&words);
+    assert!(other["forward"]["warnings"].as_array().unwrap().contains(&mismatch), "{other}");
+    let differences = &other["assumptions"]["calibration"]["differences"];
+    assert_eq!(differences[0], "itm, here delta_bullington");
+    let shown = stdout(&groundwave(&words));
+    assert!(shown.contains("\"survey\" (fitted with itm, here delta_bullington)"), "{shown}");
 }
 
 #[test]

@@ -7,13 +7,14 @@ use clap::Args;
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_model::radio::FittedWith;
 use groundwave_model::radio::budget::Workspace;
 use groundwave_scenario::calibration_profile;
-use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
+use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory};
 use groundwave_simulation::link::{Inputs, judge, trace};
-use groundwave_simulation::measure::calibrate::{Fitted, Prior, Sample, fit};
+use groundwave_simulation::measure::calibrate::{Fitted, LOSS_DB_MAX, Prior, Sample, fit};
 use groundwave_simulation::measure::{self, LinkDirection};
 use groundwave_simulation::site::NodeView;
 use groundwave_store::journal_file;
@@ -62,6 +63,8 @@ pub struct Calibrate {
 struct Document<'a> {
     file: &'a PathBuf,
     name: &'a str,
+    /// Model and environment of the predictions.
+    fitted: FittedWith,
     classes: &'a [Fitted],
     /// Measured directions over ground without terrain data: offsets rest on assumed ground there.
     directions_without_ground: usize,
@@ -127,18 +130,30 @@ impl Calibrate {
                 "no link to fit: found {count} measured directions, none with a level beside the model"
             )));
         }
-        let text = calibration_profile::write(&name, &self.log.display().to_string(), &fitted);
+        refuse_unusable(&fitted)?;
+        let with = view.environment.fitted_with(ground.terrain.has_cover());
+        let source = self.log.display().to_string();
+        let text = calibration_profile::write(&name, &source, &with, &fitted);
         output::write_whole(&self.output, text.as_bytes())?;
+        let has_ground = match without_ground == samples.len() {
+            true => Err(Failure::no_terrain(format!(
+                "no terrain data under any of {without_ground} measured directions: the offsets rest on assumed \
+                 ground; {REMEDY}"
+            ))),
+            false => Ok(()),
+        };
         if output::is_stdio(&self.output) {
-            return Ok(());
+            return has_ground;
         }
         if output.json {
-            return output.json(&Document {
+            output.json(&Document {
                 file: &self.output,
                 name: &name,
+                fitted: with,
                 classes: &fitted,
                 directions_without_ground: without_ground,
-            });
+            })?;
+            return has_ground;
         }
         let mut out = format!("{}\n", output::heading(&name));
         out += &output::table(&table(&fitted), None);
@@ -150,7 +165,16 @@ impl Calibrate {
             );
             out += &format!("{}\n", output::warning(&what));
         }
-        output.text(&out)
+        for one in fitted.iter().filter(|one| one.inside_held_out_prob == Some(0.0)) {
+            let [low_km, high_km] = one.offset.distance_km;
+            let what = format!(
+                "no link of {low_km} to {high_km} km lies within the interval of the fit to the others: its \
+                 offset is of no use"
+            );
+            out += &format!("{}\n", output::warning(&what));
+        }
+        output.text(&out)?;
+        has_ground
     }
 
     fn replay(&self) -> Result<(Engine<Snapshot>, History, OpenTerrain), Failure> {
@@ -170,6 +194,18 @@ impl Calibrate {
         ground.check_tiles()?;
         Ok((engine, history, ground))
     }
+}
+
+/// Refuses offsets at the limit of a profile: levels that mean "no value", or powers and gains of other radios.
+fn refuse_unusable(fitted: &[Fitted]) -> Result<(), Failure> {
+    let is_at_limit = |one: &&Fitted| one.offset.loss_db.abs() >= LOSS_DB_MAX;
+    let Some(one) = fitted.iter().find(is_at_limit) else { return Ok(()) };
+    let [low_km, high_km] = one.offset.distance_km;
+    Err(Failure::Input(format!(
+        "invalid offset of the {} links of {low_km} to {high_km} km: found {:+} dB or more, allowed less than \
+         {LOSS_DB_MAX} dB either way; check levels, transmit powers and gains of the recording",
+        one.links, one.offset.loss_db
+    )))
 }
 
 fn table(fitted: &[Fitted]) -> Table {

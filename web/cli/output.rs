@@ -4,7 +4,7 @@ use std::path::Path;
 
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
-use groundwave_model::radio::{Assumptions, Verdict};
+use groundwave_model::radio::{Assumptions, CalibratedBy, Verdict};
 use groundwave_model::terrain::{PathGround, SWAPPED, Terrain, is_swapped};
 use groundwave_raster::scene;
 use groundwave_setup::terrain::REMEDY;
@@ -43,10 +43,9 @@ pub fn assumed(assumptions: &Assumptions, profile: Option<String>) -> String {
         .collect()
 }
 
-/// Name of the calibration profile, in quotes.
+/// Name of the calibration profile, in quotes, with what it was fitted with where that differs.
 pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
-    let profile = assumptions.calibration.as_ref()?;
-    Some(format!("{:?}", profile.name))
+    assumptions.calibration.as_ref().map(CalibratedBy::title)
 }
 
 /// Warns where the nodes seem to have latitude and longitude swapped.

@@ -48,8 +48,10 @@ impl Assumed {
 
 /// Assumptions with the name of their calibration, one line without control characters.
 pub(super) fn assumed(assumptions: &Assumptions) -> String {
-    let profile =
-        assumptions.calibration.as_ref().map(|one| format!("; calibration profile {:?}", one.name));
+    let profile = assumptions
+        .calibration
+        .as_ref()
+        .map(|one| format!("; calibration profile {}", one.title()));
     format!("{assumptions}{}", profile.unwrap_or_default())
 }
 

@@ -47,6 +47,21 @@ pub struct CalibratedBy {
     /// Class of the profile that holds the path; absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Offset>,
+    /// Differences between the model and environment that the profile was fitted with and those here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
+}
+
+impl CalibratedBy {
+    /// Name in quotes, with the differences.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let Self { name, differences, .. } = self;
+        match differences.is_empty() {
+            true => format!("{name:?}"),
+            false => format!("{name:?} (fitted with {})", differences.join("; with ")),
+        }
+    }
 }
 
 /// Assumptions of a prediction.
@@ -135,6 +150,7 @@ impl Environment {
         let calibration = self.calibration.as_ref().map(|profile| CalibratedBy {
             name: profile.name.clone(),
             class: None,
+            differences: self.calibration_differences(None),
         });
         let (shares, not_modelled) = self.modelled_values();
         Assumptions {
@@ -175,7 +191,7 @@ impl Display for Assumptions {
 
 impl Display for CalibratedBy {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?}", self.name)?;
+        out.write_str(&self.title())?;
         let Some(class) = &self.class else {
             return write!(out, ", no class for this path");
         };
@@ -284,6 +300,7 @@ mod tests {
             calibration: Some(Calibration {
                 name: "harbour".to_owned(),
                 classes: vec![class],
+                fitted: None,
             }),
             ..Environment::default()
         };

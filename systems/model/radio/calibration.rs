@@ -1,5 +1,8 @@
 //! Calibration: measured offsets of the model, by class of path.
 //!
+//! A profile corrects the model and environment that it was fitted with ([`FittedWith`]); under others results
+//! have the warning [`Warning::CalibrationMismatch`](super::Warning::CalibrationMismatch).
+//!
 //! A profile is part of the [`Environment`](super::Environment), so it is in the log, in the view and
 //! in the identity of a sweep; every result it changed has the warning
 //! [`Warning::Calibrated`](super::Warning::Calibrated).
@@ -10,6 +13,9 @@ use groundwave_values::bounds::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::path_loss::{Model, Share};
+use super::surroundings::Clutter;
 
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;
@@ -27,6 +33,71 @@ pub struct Calibration {
     /// Offsets by class; the first that fits a path counts, others are as the model has them.
     #[garde(length(max = CLASSES_MAX), dive)]
     pub classes: Vec<Offset>,
+    /// Model and environment whose losses the offsets correct; absent where not stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
+    pub fitted: Option<FittedWith>,
+}
+
+/// Model and environment of the predictions that measurements were compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct FittedWith {
+    /// Path-loss model.
+    #[garde(skip)]
+    pub model: Model,
+    /// Share of time of its losses, percent, [0.1, 99.9].
+    #[garde(range(min = 0.1, max = 99.9), custom(finite))]
+    pub time_percent: f64,
+    /// Share of locations, percent, [0.1, 99.9].
+    #[garde(range(min = 0.1, max = 99.9), custom(finite))]
+    pub location_percent: f64,
+    /// Share of situations, percent, [0.1, 99.9].
+    #[garde(range(min = 0.1, max = 99.9), custom(finite))]
+    pub situation_percent: f64,
+    /// Clutter of the environment; absent without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
+    pub clutter: Option<Clutter>,
+    /// Land cover was at hand.
+    #[serde(default)]
+    #[garde(skip)]
+    pub land_cover: bool,
+}
+
+impl FittedWith {
+    /// Differences to the model and environment `here`, in words, one each.
+    #[must_use]
+    pub fn differences(&self, here: &Self) -> Vec<String> {
+        let mut differences = Vec::new();
+        if self.model != here.model {
+            differences.push(format!("{}, here {}", self.model, here.model));
+        }
+        for (percent, here_percent, share) in [
+            (self.time_percent, here.time_percent, Share::Time),
+            (self.location_percent, here.location_percent, Share::Location),
+            (self.situation_percent, here.situation_percent, Share::Situation),
+        ] {
+            if percent != here_percent {
+                differences.push(format!("{percent} % of {}, here {here_percent} %", share.text()));
+            }
+        }
+        let with = |has: bool| if has { "with" } else { "without" };
+        if self.clutter != here.clutter {
+            let [own, here] = [self.clutter, here.clutter].map(|clutter| with(clutter.is_some()));
+            let is_kind = own == here;
+            differences.push(if is_kind {
+                "other clutter".to_owned()
+            } else {
+                format!("{own} clutter, here {here}")
+            });
+        }
+        if self.land_cover != here.land_cover {
+            let [own, here] = [self.land_cover, here.land_cover].map(with);
+            differences.push(format!("{own} land cover, here {here}"));
+        }
+        differences
+    }
 }
 
 /// The offset of a class of paths.
@@ -78,5 +149,45 @@ impl Calibration {
     pub fn loss_db(&self, frequency_mhz: f64, distance_m: f64) -> f64 {
         let class = self.class(frequency_mhz, distance_m);
         class.map_or(0.0, |class| class.loss_db)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::environment::Environment;
+    use super::*;
+
+    #[test]
+    fn profile_under_another_model_or_environment_names_each_difference() {
+        let environment = Environment::default();
+        let fitted = environment.fitted_with(false);
+        assert!(fitted.differences(&environment.fitted_with(false)).is_empty());
+        let other = Environment {
+            model: Model::P1812,
+            location_percent: 90.0,
+            clutter: Some(Clutter::Statistical { below_height_m: 10.0, location_percent: 50.0 }),
+            ..environment
+        };
+        assert_eq!(
+            fitted.differences(&other.fitted_with(true)),
+            [
+                "itm, here p1812",
+                "50 % of locations, here 90 %",
+                "without clutter, here with",
+                "without land cover, here with"
+            ]
+        );
+        // A share that the model does not have makes no difference.
+        let diffraction = Environment { model: Model::DeltaBullington, ..Environment::default() };
+        let late = Environment { time_percent: 99.0, ..diffraction.clone() };
+        assert!(diffraction.fitted_with(false).differences(&late.fitted_with(false)).is_empty());
+    }
+
+    #[test]
+    fn profiles_without_a_model_are_read_and_written_as_before() {
+        let json = r#"{"name":"survey","classes":[]}"#;
+        let profile: Calibration = serde_json::from_str(json).unwrap();
+        assert_eq!(profile.fitted, None);
+        assert_eq!(serde_json::to_string(&profile).unwrap(), json);
     }
 }

@@ -6,7 +6,7 @@ use groundwave_values::bounds::{bounded, finite, finite_if_some};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::calibration::Calibration;
+use super::calibration::{Calibration, FittedWith};
 use super::climate::Climate;
 use super::path_loss::{Model, NotModelled, SettingValues};
 use super::surroundings::{Clutter, Multipath, Vegetation};
@@ -162,6 +162,30 @@ impl Environment {
     #[must_use]
     pub fn modelled_values(&self) -> (SettingValues, Vec<NotModelled>) {
         self.model.get().shares().limited(self.setting_values())
+    }
+
+    /// Model and environment of predictions here, with or without land cover, for a calibration profile.
+    #[must_use]
+    pub fn fitted_with(&self, land_cover: bool) -> FittedWith {
+        let (shares, _) = self.modelled_values();
+        FittedWith {
+            model: self.model,
+            time_percent: shares.time_percent,
+            location_percent: shares.location_percent,
+            situation_percent: shares.situation_percent,
+            clutter: self.clutter,
+            land_cover,
+        }
+    }
+
+    /// Differences between the model and environment that the calibration profile was fitted with and those
+    /// here, in words; land cover is compared where it is stated.
+    #[must_use]
+    pub fn calibration_differences(&self, land_cover: Option<bool>) -> Vec<String> {
+        let fitted = self.calibration.as_ref().and_then(|profile| profile.fitted);
+        fitted.map_or_else(Vec::new, |fitted| {
+            fitted.differences(&self.fitted_with(land_cover.unwrap_or(fitted.land_cover)))
+        })
     }
 
     /// Schema of the settings that `model` reads: those properties of the environment's.

@@ -161,6 +161,7 @@ fn calibrate(
     }
     let least_db = -losses.excess_sum_db();
     warnings.insert(Warning::Calibrated);
+    warnings.note(link.is_calibration_of_others(), Warning::CalibrationMismatch);
     warnings.note(offset_db < least_db, Warning::BelowFreeSpaceClamped);
     losses.calibration_db = Some(offset_db.max(least_db));
     Some(offset_db)

@@ -36,7 +36,7 @@ mod tests;
 
 pub use assumptions::{Assumptions, CalibratedBy, Effect};
 pub use budget::{Workspace, both, evaluate, evaluate_both};
-pub use calibration::{Calibration, Offset};
+pub use calibration::{Calibration, FittedWith, Offset};
 pub use climate::Climate;
 pub use environment::{Environment, NoiseCategory};
 pub use fresnel::{Clearance, Obstruction};

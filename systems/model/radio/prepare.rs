@@ -288,6 +288,12 @@ impl<'a> Prepared<'a> {
         self.clutter[0].unknown_share.max(self.clutter[1].unknown_share)
     }
 
+    /// `true` if the calibration profile was fitted with another model or environment.
+    pub(super) fn is_calibration_of_others(&self) -> bool {
+        let has_cover = self.clutter.iter().any(|end| end.has_cover);
+        !self.env.calibration_differences(Some(has_cover)).is_empty()
+    }
+
     /// Limits of the loss of the antenna patterns of transmitter and receiver, dB: each of the surroundings
     /// at the other end.
     pub(super) fn pattern_loss_db_max(&self) -> [f64; 2] {

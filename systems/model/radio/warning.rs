@@ -102,11 +102,13 @@ pub enum Warning {
     /// A share of time, locations or situations that the model does not have, or not so far: the loss is that
     /// of the nearest share it has, the median where it has none.
     ShareNotModelled,
+    /// The calibration profile was fitted with another model or environment.
+    CalibrationMismatch,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -144,6 +146,7 @@ impl Warning {
         Self::HataAntennaHeight,
         Self::P528TerrainObstructs,
         Self::ShareNotModelled,
+        Self::CalibrationMismatch,
     ];
 }
 

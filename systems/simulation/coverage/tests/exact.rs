@@ -144,7 +144,11 @@ fn cells_are_links_under_every_configuration() {
             interval_db: None,
             spread_db: None,
         };
-        Some(Calibration { name: name.to_owned(), classes: offsets.map(class).to_vec() })
+        Some(Calibration {
+            name: name.to_owned(),
+            classes: offsets.map(class).to_vec(),
+            fitted: None,
+        })
     };
     // Harder near, easier far, as the model has it between.
     add("calibrated", &|s| {

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use groundwave_model::radio::calibration::{Calibration, Offset};
 use serde::Serialize;
 
-pub use self::estimate::Prior;
-use self::estimate::{DEVIATE_5_PERCENT, Estimate, LOSS_DB_MAX, estimate};
+use self::estimate::{DEVIATE_5_PERCENT, Estimate, estimate};
+pub use self::estimate::{LOSS_DB_MAX, Prior};
 use crate::site::NodeId;
 
 /// Edges of the frequency classes, MHz.
@@ -127,7 +127,8 @@ pub fn fit(samples: &[Sample]) -> Vec<Fitted> {
 /// The profile of what was fitted.
 #[must_use]
 pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
-    Calibration { name: name.to_owned(), classes: fitted.iter().map(Fitted::class).collect() }
+    let classes = fitted.iter().map(Fitted::class).collect();
+    Calibration { name: name.to_owned(), classes, fitted: None }
 }
 
 /// The links of samples: both directions of two nodes as one.
