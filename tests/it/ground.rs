@@ -126,6 +126,30 @@ fn a_sweep_of_a_site_in_a_void_names_the_site_and_the_remedy() {
     assert!(parts.iter().all(|part| error.contains(part)), "{error}");
 }
 
+/// Heights across a void are interpolated, and no tile is missing.
+#[test]
+fn a_run_over_a_void_names_the_void_and_its_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tiles = tiles(folder, "tiles", 100);
+    let file = tiles.join("N57E011.hgt");
+    let mut bytes = std::fs::read(&file).unwrap();
+    // Rows at 57.31 N, between the nodes.
+    for row in 823..833 {
+        for post in bytes[row * 2_402..(row + 1) * 2_402].as_chunks_mut::<2>().0 {
+            *post = i16::MIN.to_be_bytes();
+        }
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let scenario = folder.join("two.toml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let output = groundwave(folder, &["run", text(&scenario), "--srtm-dir", text(&tiles)]);
+    let shown = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("voids of the tiles under 1 of 1 links"), "{shown}");
+    assert!(shown.contains("gdal_fillnodata") && !shown.contains("fetch tiles"), "{shown}");
+}
+
 /// The ground of a scenario comes before the environment and configuration files, and after the command line.
 #[test]
 fn a_scenario_comes_before_the_variable_and_after_the_option() {

@@ -7,7 +7,7 @@ use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, CalibratedBy, Verdict};
 use groundwave_model::terrain::{PathGround, SWAPPED, Terrain, is_swapped};
 use groundwave_raster::scene;
-use groundwave_setup::terrain::REMEDY;
+use groundwave_setup::terrain::{REMEDY, VOIDS_REMEDY};
 use groundwave_simulation::link::LinkView;
 use indicatif::ProgressBar;
 
@@ -66,15 +66,24 @@ pub fn verdict_over(ground: PathGround, model_verdict: Verdict) -> &'static str 
 
 /// Links whose profiles have samples without terrain data or in voids, as a warning.
 pub fn gaps(snapshot: &Snapshot) -> Option<String> {
-    let count = |has_gap: fn(&LinkView) -> bool| {
+    let count = |has_gap: &dyn Fn(&LinkView) -> bool| {
         let links = snapshot.links.iter();
         links.filter(|link| has_gap(link)).count()
     };
-    let unknown = count(|link| link.budget.ground == PathGround::Unknown);
-    let partial = count(|link| link.budget.ground == PathGround::Partial);
+    let is_unknown = |link: &LinkView| link.budget.ground == PathGround::Unknown;
+    let missing = count(&|link| is_unknown(link) && link.budget.missing_samples > 0);
+    let voids = count(&|link| is_unknown(link) && link.budget.missing_samples == 0);
+    let partial = count(&|link| link.budget.ground == PathGround::Partial);
     let mut parts = Vec::new();
-    if unknown > 0 {
-        parts.push(missing_links(unknown, snapshot.links.len()));
+    let all = snapshot.links.len();
+    if missing > 0 {
+        parts.push(missing_links(missing, all));
+    }
+    if voids > 0 {
+        parts.push(format!(
+            "voids of the tiles under {voids} of {all} links: they assume heights interpolated across them; \
+             {VOIDS_REMEDY}"
+        ));
     }
     if partial > 0 {
         parts.push(format!("{partial} links cross short gaps of the tiles, interpolated"));
