@@ -81,6 +81,7 @@ fn prepare(scenario: &Scenario, ground: Arc<dyn Ground>) -> Result<Engine<Snapsh
     let engine = builder.build(scenario.seed, scenario.step_ns);
     let mut engine: Engine<Snapshot> = engine.map_err(|error| error.to_string())?;
     let clock = engine.clock();
+    let scenario = scenario.over(ground.has_cover());
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
         let body = scenario.body(record, |at| ground.elevation_msl_m(at));
         let command = engine.registry().from_json(&record.name, body);

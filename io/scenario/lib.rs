@@ -61,11 +61,12 @@ mod tests_ranges;
 #[cfg(test)]
 mod tests_shipped;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use groundwave_engine::Clock;
-use groundwave_model::radio::Model;
+use groundwave_model::radio::{Environment, Model};
 use groundwave_model::terrain::{GeoPoint, Posts};
 use groundwave_simulation::testbed::Settings;
 use toml::de::DeTable;
@@ -127,6 +128,8 @@ pub struct Scenario {
     pub study: Option<Study>,
     /// Folder of land cover; `None` leaves it to the program.
     pub land_cover: Option<PathBuf>,
+    /// False if the file names no path-loss model, which the land cover of the program then decides.
+    pub names_model: bool,
     /// Output of a run.
     pub output: Output,
     /// Coverage computed by a sweep; a run ignores it.
@@ -144,6 +147,9 @@ pub struct Scenario {
     /// Names of all nodes: those written, those generated, those added by commands.
     pub node_names: Vec<String>,
 }
+
+/// Name of the command that sets the environment.
+const ENVIRONMENT: &str = "environment.set";
 
 /// Number of moving nodes from which links are worth computing less often than they move.
 const MOVING_NODES_MIN: usize = 20;
@@ -168,6 +174,31 @@ impl Scenario {
             body["station"]["pointing"]["elevation_deg"] = pointing.elevation_deg.into();
         }
         body
+    }
+
+    /// The scenario over ground with or without land cover: where neither model nor land cover is named, its
+    /// environment has the model that [`Model::where_unnamed`] has over land cover.
+    #[must_use]
+    pub fn over(&self, has_land_cover: bool) -> Cow<'_, Self> {
+        if self.names_model || self.land_cover.is_some() || !has_land_cover {
+            return Cow::Borrowed(self);
+        }
+        let mut scenario = self.clone();
+        let is_first = |record: &Scheduled| record.name == ENVIRONMENT && record.at_ns == 0;
+        if !scenario.records.iter().any(is_first) {
+            let body = serde_json::json!({ "environment": Environment::default() });
+            let record = Scheduled { at_ns: 0, name: ENVIRONMENT.to_owned(), body };
+            scenario.records.insert(0, record);
+            scenario.lines.insert(0, 1);
+        }
+        let model = Model::where_unnamed(true).get().name();
+        for record in scenario.records.iter_mut().filter(|record| record.name == ENVIRONMENT) {
+            // A change of the environment may name another.
+            if record.body["environment"]["model"] == Model::default().get().name() {
+                record.body["environment"]["model"] = model.into();
+            }
+        }
+        Cow::Owned(scenario)
     }
 
     /// A hint for a faster run: nodes that move, where many do and `update_distance_m` is left out.
@@ -317,13 +348,12 @@ fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario,
     calibration::apply(&mut file, base_dir, &mut report);
     let names_model = tree::has_key(&root, "environment", "model");
     if file.terrain.land_cover.is_some() && !names_model {
-        // Of the models that read clutter along paths, the one that fits measured links best.
-        file.environment.get_or_insert_default().model = Model::P1812;
+        file.environment.get_or_insert_default().model = Model::where_unnamed(true);
     }
     finish(std::mem::take(&mut report))?;
     let (scenario, report) = meaning(&file, &source, &root, base_dir);
     finish(report)?;
-    Ok(scenario)
+    Ok(Scenario { names_model, ..scenario })
 }
 
 /// Scenario of a file whose types are valid, and its errors: the scenario is meaningful only if the
@@ -372,6 +402,7 @@ fn meaning(
         duration_ns,
         terrain,
         names_terrain: file.terrain.names_some(),
+        names_model: false,
         study,
         land_cover: file.terrain.land_cover.as_ref().map(|name| folder.join(name)),
         output,

@@ -159,3 +159,51 @@ fn land_cover_that_cannot_be_used_is_refused_by_name() {
     fs::remove_file(copy(path, "unnamed", 10).join("classes.toml")).unwrap();
     assert!(refusal(&link("unnamed")).contains("unknown classes"));
 }
+
+/// One rule for the model where none is named, whether a scenario or an option names the land cover.
+#[test]
+fn land_cover_of_an_option_gives_the_model_that_one_of_the_scenario_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    copy(path, "cover", 10);
+    let scenario = |name: &str, terrain: &str, environment: &str| {
+        let text = format!(
+            "[scenario]\ntitle = 'pair'\nduration_s = 3\n[terrain]\nflat_msl_m = 0\n{terrain}\n{environment}\n\
+             [[node]]\nname = 'a'\nlat_deg = 57.72\nlon_deg = 11.95\nheight_agl_m = 40\nradio = 'lora_868_eu'\n\
+             antenna = 'omni_2_15'\n\
+             [[node]]\nname = 'b'\nlat_deg = 57.86\nlon_deg = 11.98\nheight_agl_m = 4\nradio = 'lora_868_eu'\n\
+             antenna = 'omni_2_15'\n"
+        );
+        fs::write(path.join(name), text).unwrap();
+    };
+    scenario("own.toml", "land_cover = 'cover'", "");
+    scenario("bare.toml", "", "");
+    scenario("settings.toml", "", "[environment]\nk_factor = 1.3333333333333333");
+    scenario("itm.toml", "", "[environment]\nmodel = 'itm'");
+    let direction = |file: &str, more: &[&str]| {
+        let args = ["--json", "link", "a", "b", "--scenario", file];
+        let output = groundwave(path, &[&args[..], more].concat());
+        let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let forward = &document["forward"];
+        (forward["model"].clone(), forward["receiver"]["rx_power_dbm"].clone())
+    };
+    let own = direction("own.toml", &[]);
+    assert_eq!(own.0, "p1812");
+    for file in ["bare.toml", "settings.toml"] {
+        assert_eq!(direction(file, &["--land-cover", "cover"]), own, "{file}");
+        assert_eq!(direction(file, &[]).0, "itm");
+    }
+    assert_eq!(direction("itm.toml", &["--land-cover", "cover"]).0, "itm");
+    let digest = |file: &str, more: &[&str]| {
+        let args = ["--json", "run", file];
+        let report: Value =
+            serde_json::from_str(&stdout(&groundwave(path, &[&args[..], more].concat()))).unwrap();
+        report["digest"].clone()
+    };
+    let by_option = digest("bare.toml", &["--land-cover", "cover"]);
+    assert_ne!(by_option, digest("bare.toml", &[]));
+    assert_eq!(by_option, digest("settings.toml", &["--land-cover", "cover"]));
+    // A log names its model, and is continued and replayed with it.
+    stdout(&groundwave(path, &["record", "bare.toml", "-o", "run.gwlog", "--land-cover", "cover"]));
+    stdout(&groundwave(path, &["replay", "run.gwlog", "--check", "--land-cover", "cover"]));
+}

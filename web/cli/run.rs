@@ -12,7 +12,7 @@ use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario::{Override, Scenario};
-use groundwave_setup::simulation::{SCENARIO_DIGEST, header, load_with, prepare, queue};
+use groundwave_setup::simulation::{SCENARIO_DIGEST, header, load_with, over, prepare, queue};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_store::RedbStore;
@@ -329,7 +329,8 @@ impl Run {
         let replayed = replayed.map_err(replay_failure)?;
         let start_tick = engine.clock().tick;
         let clock = Clock::new(scenario.step_ns);
-        let records = scenario.records.iter();
+        let scenario_over = over(scenario, ground);
+        let records = scenario_over.records.iter();
         let due = records.filter(|record| clock.tick_at(record.at_ns) <= start_tick);
         if replayed.commands != due.count() as u64 {
             return Err(invalid("ends within a tick, or is not of this scenario"));

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use groundwave_http::{Json, JsonBody, Path, Problem, id};
+use groundwave_model::terrain::Terrain as _;
 use groundwave_simulation::deployment::{DeleteDeployment, DeploymentId};
 use uuid::Uuid;
 
@@ -29,7 +30,8 @@ pub async fn create_deployment(
     JsonBody(new): JsonBody<NewDeployment>,
 ) -> Result<(StatusCode, [(header::HeaderName, String); 1], Json<Deployment>), Problem> {
     let id = id::mint();
-    planner.submit(new.command(DeploymentId::new(id))?).await?;
+    let has_cover = planner.terrain.has_cover();
+    planner.submit(new.command(DeploymentId::new(id), has_cover)?).await?;
     let made = planner.deployment(id)?;
     let location = [(header::LOCATION, format!("/api/v1/deployments/{id}"))];
     Ok((StatusCode::CREATED, location, Json(Deployment::from(&*made))))
@@ -61,7 +63,8 @@ pub async fn update_deployment(
     Path(id): Path<Uuid>,
     JsonBody(patch): JsonBody<DeploymentPatch>,
 ) -> Result<Json<Deployment>, Problem> {
-    planner.submit(patch.command(DeploymentId::new(id))?).await?;
+    let has_cover = planner.terrain.has_cover();
+    planner.submit(patch.command(DeploymentId::new(id), has_cover)?).await?;
     Ok(Json(Deployment::from(&*planner.deployment(id)?)))
 }
 

@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_http::document::Bytes;
 use groundwave_http::{Json, Path, Problem, Query, Raw, attachment, id};
-use groundwave_model::terrain::{SWAPPED, is_swapped};
+use groundwave_model::radio::Model;
+use groundwave_model::terrain::{SWAPPED, Terrain as _, is_swapped};
 use groundwave_scenario::formats::{
     Format, FormatError, PlanFile, PlanNode, ReadOptions, Report, Source, identify,
 };
@@ -54,7 +55,8 @@ pub async fn export(
             position: node.position,
             station: node.station.clone(),
         });
-        let plan = PlanFile { outline: deployment.outline.clone(), nodes: nodes.collect() };
+        let (outline, nodes) = (deployment.outline.clone(), nodes.collect());
+        let plan = PlanFile { outline, names_model: true, nodes };
         let mut out = Vec::new();
         let written = format.write_plan.map(|write| write(&plan, &mut out));
         written
@@ -101,7 +103,10 @@ pub async fn import(
         let format = query.format.map(ExchangeFormat::format);
         read_plan(format, &source).map_err(|err| Problem::bad_request(err.to_string()))
     });
-    let (plan, report) = read.await?;
+    let (mut plan, report) = read.await?;
+    if !plan.names_model {
+        plan.outline.environment.model = Model::where_unnamed(planner.terrain.has_cover());
+    }
     let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
     let is_of_swapped_axes =
         planner.analyse(move |terrain| Ok(is_swapped(terrain, &positions))).await?;

@@ -88,6 +88,8 @@ impl Source {
             seed: header.seed,
             step_ns: header.step_ns,
             duration_ns: last_ns.max(1),
+            // Of the recorded commands, which name everything.
+            names_model: true,
             lines: (1..).take(records.len()).collect(),
             records,
             ..empty.map_err(Failure::input)?

@@ -1,5 +1,6 @@
 //! Engines built from scenarios.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -143,6 +144,7 @@ pub fn queue(
     is_due: impl Fn(u64) -> bool,
 ) -> Result<(), Failure> {
     let clock = engine.clock();
+    let scenario = over(scenario, ground);
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
         let tick = clock.tick_at(record.at_ns);
         if !is_due(tick) {
@@ -156,6 +158,12 @@ pub fn queue(
         engine.script(tick, command);
     }
     Ok(())
+}
+
+/// The scenario as it runs over `ground`: with the model of its land cover where none is named.
+#[must_use]
+pub fn over<'s>(scenario: &'s Scenario, ground: &OpenTerrain) -> Cow<'s, Scenario> {
+    scenario.over(ground.terrain.has_cover())
 }
 
 /// Key of a log header: digest of the commands of the scenario, which a continued run has to share.
@@ -176,7 +184,7 @@ fn commands_digest(scenario: &Scenario) -> String {
 pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());
-    inputs.insert(SCENARIO_DIGEST.to_owned(), commands_digest(scenario));
+    inputs.insert(SCENARIO_DIGEST.to_owned(), commands_digest(&over(scenario, ground)));
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
 }

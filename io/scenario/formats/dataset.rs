@@ -340,6 +340,7 @@ impl Dataset {
                 region: None,
                 environment: Default::default(),
             },
+            names_model: false,
             nodes: nodes.collect(),
         };
         Ok((plan, report))

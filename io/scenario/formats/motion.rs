@@ -86,6 +86,7 @@ impl Dataset {
                 region: None,
                 environment: Default::default(),
             },
+            names_model: false,
             nodes: courses
                 .iter()
                 .filter_map(|(node, course)| {

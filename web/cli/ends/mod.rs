@@ -108,10 +108,7 @@ impl EndArgs {
                 let endpoints = [self.position(0, &self.from)?, self.position(1, &self.to)?];
                 let positions = endpoints.each_ref().map(|endpoint| endpoint.position);
                 let ground = self.ground.open_under(&positions)?;
-                if ground.terrain.has_cover() {
-                    // Of the models that read clutter along paths, the one that fits measured links best.
-                    environment.model = Model::P1812;
-                }
+                environment.model = Model::where_unnamed(ground.terrain.has_cover());
                 Path { endpoints, ground, environment, limits, samples }
             }
         };

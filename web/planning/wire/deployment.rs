@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::name;
 use super::place::Place;
+use super::stated::StatedEnvironment;
 
 /// Deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,9 +48,10 @@ pub struct NewDeployment {
     /// Service area, GeoJSON polygon.
     #[serde(default)]
     pub region: Option<Region>,
-    /// Propagation settings of all its analyses; what is left out takes its default.
+    /// Propagation settings of all its analyses; what is left out takes its default. That of `model` is `p1812`
+    /// where the server has land cover, else `itm`.
     #[serde(default)]
-    pub environment: Option<Environment>,
+    pub environment: Option<StatedEnvironment>,
 }
 
 /// Changes of a deployment. What is left out or null stays as it is.
@@ -73,9 +75,9 @@ pub struct DeploymentPatch {
     /// Removes the region.
     #[serde(default)]
     pub clear_region: bool,
-    /// New propagation settings; replaces all of them.
+    /// New propagation settings; replaces all of them, as those of a new deployment.
     #[serde(default)]
-    pub environment: Option<Environment>,
+    pub environment: Option<StatedEnvironment>,
 }
 
 impl From<&DeploymentView> for Deployment {
@@ -94,29 +96,37 @@ impl From<&DeploymentView> for Deployment {
 }
 
 impl NewDeployment {
-    /// Command that creates it.
+    /// Command that creates it over ground with or without land cover.
     ///
     /// # Errors
     /// 400 for an invalid name or centre.
-    pub fn command(self, deployment: DeploymentId) -> Result<CreateDeployment, Problem> {
+    pub fn command(
+        self,
+        deployment: DeploymentId,
+        has_land_cover: bool,
+    ) -> Result<CreateDeployment, Problem> {
         name::check(&self.name)?;
         let center = self.center.map(TryInto::try_into).transpose()?;
         let outline = Outline {
             name: self.name,
             center,
             region: self.region,
-            environment: self.environment.unwrap_or_default(),
+            environment: self.environment.unwrap_or_default().over(has_land_cover),
         };
         Ok(CreateDeployment { deployment, outline })
     }
 }
 
 impl DeploymentPatch {
-    /// Command of the changes.
+    /// Command of the changes over ground with or without land cover.
     ///
     /// # Errors
     /// 400 for an invalid name or centre.
-    pub fn command(self, deployment: DeploymentId) -> Result<UpdateDeployment, Problem> {
+    pub fn command(
+        self,
+        deployment: DeploymentId,
+        has_land_cover: bool,
+    ) -> Result<UpdateDeployment, Problem> {
         self.name.as_deref().map_or(Ok(()), name::check)?;
         Ok(UpdateDeployment {
             deployment,
@@ -124,7 +134,7 @@ impl DeploymentPatch {
             center: self.center.map(TryInto::try_into).transpose()?,
             region: self.region,
             clear_region: self.clear_region,
-            environment: self.environment,
+            environment: self.environment.map(|stated| stated.over(has_land_cover)),
         })
     }
 }

@@ -19,6 +19,7 @@ pub mod preview;
 pub mod radio;
 pub mod relay;
 pub mod replay;
+pub mod stated;
 pub mod template;
 pub mod terrain;
 

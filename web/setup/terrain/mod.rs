@@ -50,7 +50,7 @@ pub struct TerrainOptions {
     pub geoid: Option<PathBuf>,
 
     /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
-    /// classes in a classes.toml; with it `link` takes ITU-R P.1812 where --model is left out
+    /// classes in a classes.toml; with it ITU-R P.1812 is the model where none is named
     #[arg(long, value_name = "DIR", env = "GROUNDWAVE_LAND_COVER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub land_cover: Option<PathBuf>,

@@ -202,13 +202,14 @@ impl<'d> Collector<'d> {
             let what = "no propagation settings: the defaults are taken";
             self.report.add(what, document);
         }
+        let names_model = environment.is_some();
         let outline = Outline {
             name: name.unwrap_or_else(|| NAME_DEFAULT.to_owned()),
             center,
             region,
             environment: environment.unwrap_or_default(),
         };
-        let plan = PlanFile { outline, nodes: self.nodes };
+        let plan = PlanFile { outline, names_model, nodes: self.nodes };
         match plan.check() {
             Ok(()) => Ok((plan, self.report)),
             Err(fault) => {

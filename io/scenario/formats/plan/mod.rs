@@ -23,6 +23,8 @@ use super::error::{Fault, Location};
 pub struct PlanFile {
     /// Name, centre, region and environment.
     pub outline: Outline,
+    /// False where the document names no path-loss model: its reader decides then.
+    pub names_model: bool,
     /// Nodes in the order of the document, at most [`NODES_MAX`], with unique ids.
     pub nodes: Vec<PlanNode>,
 }

@@ -32,8 +32,11 @@ pub(super) fn read(
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
         take(&mut collector, record, u64::from(*line))?;
     }
+    let names_model = scenario.names_model || scenario.land_cover.is_some();
     rest(&mut collector, scenario);
-    collector.finish()
+    let (mut plan, report) = collector.finish()?;
+    plan.names_model = names_model;
+    Ok((plan, report))
 }
 
 /// Takes a record.

@@ -77,6 +77,7 @@ fn plan(nodes: Vec<PlanNode>) -> PlanFile {
             region: None,
             environment: groundwave_model::radio::Environment::default(),
         },
+        names_model: true,
         nodes,
     }
 }

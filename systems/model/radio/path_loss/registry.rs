@@ -67,14 +67,20 @@ static OPTION_VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
     names.map(|name| name.replace('_', "-")).collect()
 });
 
-#[expect(clippy::derivable_impls, reason = "the macro declares the enum and its variants alike")]
 impl Default for Model {
     fn default() -> Self {
-        Self::Itm
+        Self::where_unnamed(false)
     }
 }
 
 impl Model {
+    /// Model where none is named: over land cover that of those which read clutter along paths that fits
+    /// measured links best, else ITM.
+    #[must_use]
+    pub const fn where_unnamed(has_land_cover: bool) -> Self {
+        if has_land_cover { Self::P1812 } else { Self::Itm }
+    }
+
     /// Value of the command line option `--model`: the name with hyphens.
     #[must_use]
     pub fn option_value(self) -> &'static str {
