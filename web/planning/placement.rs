@@ -4,7 +4,8 @@ use axum::extract::State;
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 use groundwave_model::mesh::{Member, MeshLink, links_of};
 use groundwave_model::radio::Station;
-use groundwave_model::terrain::{GeoPoint, Terrain};
+use groundwave_model::sweep::Step;
+use groundwave_model::terrain::{GeoPoint, PathGround, Terrain};
 use groundwave_simulation::coverage::placement::{
     CANDIDATES_MAX, PlacementRequest, ServedCells, high_ground, place,
 };
@@ -60,6 +61,7 @@ struct Candidate {
     position: GeoPoint,
     links: usize,
     best: Option<(NodeId, f64)>,
+    grounds: Vec<PathGround>,
 }
 
 /// Checked inputs of a request.
@@ -143,7 +145,7 @@ impl Search {
         if let Some(reason) = &found.fallback {
             tracing::warn!(%reason, "engine of the placement: cpu");
         }
-        let site = |step: &groundwave_model::sweep::Step| {
+        let site = |step: &Step| {
             let site = &candidates[usize::from(step.site)];
             let covered_area_km2 = found.covered_km2 + step.covered;
             PlacedSite {
@@ -154,16 +156,19 @@ impl Search {
                 covered_area_km2,
                 covered_percent: 100.0 * covered_area_km2 / found.known_km2,
                 links: site.links,
+                ground: site.grounds.iter().copied().collect(),
                 best_node_id: site.best.map(|(id, _)| id.uuid()),
                 best_link_margin_db: site.best.map(|(_, margin_db)| margin_db),
             }
         };
+        let grounds = |step: &Step| &candidates[usize::from(step.site)].grounds;
         Ok(PlacementAdvice {
             candidates: candidates.len(),
             without_link: all - candidates.len(),
             known_area_km2: found.known_km2,
             covered_area_km2: found.covered_km2,
             upper_bound_km2: found.choice.upper_bound,
+            ground: found.choice.steps.iter().flat_map(grounds).copied().collect(),
             sites: found.choice.steps.iter().map(site).collect(),
         })
     }
@@ -180,7 +185,8 @@ impl Search {
         }
     }
 
-    /// A site at a point, with its links to the nodes that close in both directions.
+    /// A site at a point, with its links to the nodes that close in both directions over ground that is not
+    /// unknown.
     fn candidate(&self, terrain: &dyn Terrain, at: GeoPoint) -> Result<Candidate, Problem> {
         let own = NodeId::new(Uuid::nil());
         let mut members: Vec<_> = self.basis.nodes.iter().map(member).collect();
@@ -189,7 +195,8 @@ impl Search {
         let links = links_of(&inputs, &members, own).map_err(mesh_problem)?;
         let usable = |link: &&MeshLink| {
             let budget = &link.budget;
-            [budget.forward, budget.backward].iter().all(|direction| direction.closes())
+            let closes = [budget.forward, budget.backward].iter().all(|way| way.closes());
+            closes && link.is_over_known_ground()
         };
         let usable: Vec<_> = links.iter().filter(usable).collect();
         let margin = |link: &&MeshLink| {
@@ -199,7 +206,8 @@ impl Search {
             (link.ends.b(), worse)
         };
         let best = usable.iter().map(margin).max_by(|a, b| a.1.total_cmp(&b.1));
-        Ok(Candidate { position: at, links: usable.len(), best })
+        let grounds = links.iter().map(|link| link.budget.ground).collect();
+        Ok(Candidate { position: at, links: usable.len(), best, grounds })
     }
 }
 

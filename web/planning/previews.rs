@@ -33,19 +33,14 @@ pub async fn preview(
 ) -> Result<Json<NodeLinks>, Problem> {
     let node_id = asked.node_id;
     let assumed = Assumed::new(&planner, id, asked)?;
-    let links = planner
-        .analyse(move |terrain| assumed.links(terrain))
-        .await?
-        .iter()
-        .map(Into::into)
-        .collect();
-    Ok(Json(NodeLinks { node_id, links }))
+    let links = planner.analyse(move |terrain| assumed.links(terrain)).await?;
+    Ok(Json(NodeLinks::new(node_id, &links)))
 }
 
 /// Rank the nodes that a point can reach
 ///
 /// Every node of the deployment in reach of a node at the point, by the margin of the worse
-/// direction.
+/// direction; those over unknown ground, which have no verdict, come last.
 #[utoipa::path(post, path = "/api/v1/deployments/{id}/scan", tag = "analysis",
     params(("id" = Uuid, Path, description = "Deployment id")),
     responses(
@@ -62,10 +57,12 @@ pub async fn scan(
         let mut candidates: Vec<_> =
             links.iter().filter_map(|link| assumed.candidate(link)).collect();
         candidates.sort_by(|a, b| {
+            let by_ground = b.ground.is_enough().cmp(&a.ground.is_enough());
             let by_margin = b.link_margin_db.total_cmp(&a.link_margin_db);
-            by_margin.then(a.node_id.cmp(&b.node_id))
+            by_ground.then(by_margin).then(a.node_id.cmp(&b.node_id))
         });
-        Ok(PointScan { candidates })
+        let ground = candidates.iter().map(|candidate| candidate.ground).collect();
+        Ok(PointScan { ground, candidates })
     });
     Ok(Json(scanned.await?))
 }

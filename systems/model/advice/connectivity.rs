@@ -11,7 +11,7 @@ use crate::route::Adjacency;
 /// that were not evaluated could only add to it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Connectivity {
-    /// Links usable in both directions.
+    /// Links usable in both directions, over ground that is not unknown.
     pub links: usize,
     /// Connected components; a node without links is one.
     pub components: usize,
@@ -35,7 +35,8 @@ impl Connectivity {
     /// Connectivity of `nodes` (in id order) by the links known between them.
     pub(super) fn of<'a>(nodes: &[NodeId], links: impl Iterator<Item = &'a MeshLink>) -> Self {
         let index = |id| nodes.binary_search(&id).expect("links end at nodes");
-        let usable = links.filter(|link| link.budget.etx().is_some());
+        let usable =
+            links.filter(|link| link.is_over_known_ground() && link.budget.etx().is_some());
         let mut pairs: Vec<(usize, usize)> =
             usable.map(|link| (index(link.ends.a()), index(link.ends.b()))).collect();
         pairs.sort_unstable();

@@ -22,13 +22,16 @@ pub use score::{Criterion, CriterionId, Recommendation};
 pub use statistics::{ASYMMETRIC_DB, FRAGILE_DB, LinkStatistics, Quantiles, Verdicts};
 
 use crate::link::Inputs;
-use crate::mesh::{Member, MeshError};
+use crate::mesh::{GroundSummary, Member, MeshError};
 
 /// Ranked protocols for a deployment, and the statistics behind the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// Pairs that were evaluated.
     pub sampling: Sampling,
+    /// Ground under the pairs that were evaluated.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Statistics of the links.
     pub links: LinkStatistics,
     /// Connectivity of the graph of usable links.
@@ -47,5 +50,11 @@ pub fn advise(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Advice, Mes
     let links = LinkStatistics::of(&sample.links);
     let connectivity = Connectivity::of(&sample.nodes, sample.known());
     let evidence = score::Evidence::of(&sample.sampling, &links, &connectivity);
-    Ok(Advice { protocols: score::rank(&evidence), sampling: sample.sampling, links, connectivity })
+    Ok(Advice {
+        protocols: score::rank(&evidence),
+        ground: sample.known().map(|link| link.budget.ground).collect(),
+        sampling: sample.sampling,
+        links,
+        connectivity,
+    })
 }

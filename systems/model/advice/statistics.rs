@@ -26,7 +26,7 @@ pub struct LinkStatistics {
     pub usable: usize,
     /// Pairs usable in one direction only, which carry nothing that must be acknowledged.
     pub one_way: usize,
-    /// Pairs not usable at all.
+    /// Pairs not usable at all, and those over unknown ground.
     pub unusable: usize,
     /// Pairs by the verdict of their worse direction.
     pub verdicts: Verdicts,
@@ -46,18 +46,18 @@ pub struct LinkStatistics {
     pub etx: Option<Quantiles>,
 }
 
-/// Number of pairs by verdict.
+/// Number of pairs by verdict, that is by the probability that a link like it works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verdicts {
-    /// 20 dB of margin and more.
+    /// Probability of 99 % or more.
     pub excellent: usize,
-    /// 10 dB and more.
+    /// 90 % or more.
     pub good: usize,
-    /// 3 dB and more.
+    /// 50 % or more.
     pub marginal: usize,
-    /// 0 dB and more.
+    /// 10 % or more.
     pub poor: usize,
-    /// Below 0 dB, or radios that cannot decode each other.
+    /// Below 10 %, radios that cannot decode each other, or unknown ground, over which there is no verdict.
     pub no_link: usize,
 }
 
@@ -89,7 +89,9 @@ impl Quantiles {
 
 impl LinkStatistics {
     pub(super) fn of(links: &[MeshLink]) -> Self {
-        let budgets = links.iter().map(|link| &link.budget);
+        let rated = links.iter().filter(|link| link.is_over_known_ground());
+        let budgets = rated.map(|link| &link.budget);
+        let unknown_ground = links.len() - budgets.clone().count();
         let usable: Vec<&LinkBudget> = budgets.clone().filter(|b| b.etx().is_some()).collect();
         let is_linked = |b: &&LinkBudget| b.forward.usable() || b.backward.usable();
         let linked = budgets.clone().filter(is_linked).count();
@@ -104,7 +106,7 @@ impl LinkStatistics {
             usable: usable.len(),
             one_way: linked - usable.len(),
             unusable: links.len() - linked,
-            verdicts: Verdicts::of(budgets),
+            verdicts: Verdicts::of(budgets, unknown_ground),
             fragile_prob: share(|b| margin_db(b) < FRAGILE_DB),
             lossy_prob: share(|b| per(b) >= LOSSY_PER),
             asymmetric_prob: share(|b| {
@@ -128,8 +130,8 @@ fn per(budget: &LinkBudget) -> f64 {
 }
 
 impl Verdicts {
-    fn of<'a>(budgets: impl Iterator<Item = &'a LinkBudget>) -> Self {
-        let mut counts = Self::default();
+    fn of<'a>(budgets: impl Iterator<Item = &'a LinkBudget>, unknown_ground: usize) -> Self {
+        let mut counts = Self { no_link: unknown_ground, ..Self::default() };
         for budget in budgets {
             *match budget.forward.verdict.min(budget.backward.verdict) {
                 Verdict::Excellent => &mut counts.excellent,

@@ -86,8 +86,8 @@ pub struct Summary {
     pub hop_count: usize,
     /// The rate asked for, bit/s; absent when none was.
     pub target_data_rate_bps: Option<f64>,
-    /// `true` if every link keeps the target rate, or none was asked. A route that does not is the
-    /// best one there is.
+    /// `true` if every link keeps the target rate, or none was asked, over ground that is not unknown. A route
+    /// that does not is the best one there is.
     pub meets_target: bool,
     /// The slowest link, bit/s; absent without links.
     pub bottleneck_rate_bps: Option<f64>,

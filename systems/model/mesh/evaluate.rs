@@ -1,12 +1,15 @@
 //! Budgets of all pairs that may be links.
 
 use groundwave_values::parallel;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::member::{Member, MeshError, Pair, Roster};
 use crate::id::NodeId;
 use crate::link;
 use crate::link::{Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
 use crate::route::Graph;
+use crate::terrain::PathGround;
 
 /// Maximum number of pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
 pub const PAIRS_MAX: usize = 250_000;
@@ -18,6 +21,32 @@ pub struct MeshLink {
     pub ends: LinkKey,
     /// Link budget, forward from the lower id to the higher.
     pub budget: LinkBudget,
+}
+
+impl MeshLink {
+    /// `false` where the ground is unknown, so that there is no verdict.
+    #[must_use]
+    pub fn is_over_known_ground(&self) -> bool {
+        self.budget.ground.is_enough()
+    }
+}
+
+/// Knowledge of the ground under several links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GroundSummary {
+    /// Ground of the link that has the least of it known; `known` without links.
+    pub ground: PathGround,
+    /// Number of links over unknown ground: they have no verdict and count as unusable.
+    pub unknown_ground_links: usize,
+}
+
+impl FromIterator<PathGround> for GroundSummary {
+    fn from_iter<I: IntoIterator<Item = PathGround>>(grounds: I) -> Self {
+        grounds.into_iter().fold(Self::default(), |summary, ground| Self {
+            ground: summary.ground.max(ground),
+            unknown_ground_links: summary.unknown_ground_links + usize::from(!ground.is_enough()),
+        })
+    }
 }
 
 /// Links between a set of planned nodes.
@@ -36,8 +65,18 @@ impl Mesh {
     /// The usable links as a graph.
     #[must_use]
     pub fn graph(&self) -> Graph {
+        self.graph_of(|_| true)
+    }
+
+    /// The usable links over ground that is not unknown, as a graph.
+    #[must_use]
+    pub fn graph_over_known_ground(&self) -> Graph {
+        self.graph_of(MeshLink::is_over_known_ground)
+    }
+
+    fn graph_of(&self, is_wanted: impl Fn(&MeshLink) -> bool) -> Graph {
         let mut graph = Graph::new(self.nodes.clone(), self.packet_bytes);
-        for link in &self.links {
+        for link in self.links.iter().filter(|link| is_wanted(link)) {
             graph.set(link.ends, Some(&link.budget));
         }
         graph

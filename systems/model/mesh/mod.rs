@@ -12,7 +12,7 @@ mod route;
 
 pub use answer::{Gap, PlannedRoute, RouteAnswer, Segment, Summary};
 pub(crate) use evaluate::budgets;
-pub use evaluate::{Mesh, MeshLink, PAIRS_MAX, links_of, mesh};
+pub use evaluate::{GroundSummary, Mesh, MeshLink, PAIRS_MAX, links_of, mesh};
 pub use member::{MEMBERS_MAX, Member, MeshError};
 pub(crate) use member::{Pair, Roster};
 pub use route::{RouteRequest, route};

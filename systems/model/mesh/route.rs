@@ -10,7 +10,7 @@ use super::member::{Member, MeshError, Roster};
 use crate::id::NodeId;
 use crate::link::{Inputs, LinkKey, score};
 use crate::radio::{BadValue, LinkResult};
-use crate::route::{Graph, Hop, Metric, find};
+use crate::route::{Graph, Hop, Metric, Route, find};
 
 /// Request for a route.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,8 @@ pub struct RouteRequest {
 /// The best route over `mesh`, which [`super::mesh`] made of the same `inputs` and `members`.
 ///
 /// Links below the target rate are excluded; when no route remains, the best over all links is the
-/// answer, with `meets_target` false. Only links usable in both directions carry anything: a
+/// answer, with `meets_target` false. Links over unknown ground count only where there is no route without
+/// them, with `meets_target` false as well. Only links usable in both directions carry anything: a
 /// one-way link carries no acknowledgements.
 ///
 /// # Errors
@@ -50,8 +51,8 @@ pub fn route(
         roster.get(end)?;
         graph.index(end).ok_or(MeshError::Unknown(end))?;
     }
-    let (source, target) = (request.source, request.target);
-    let Some(path) = find(&graph, source, target, request.metric, target_bps) else {
+    let source = request.source;
+    let Some(path) = best(mesh, &graph, request) else {
         return Ok(no_path(inputs, &roster, mesh, &graph, request));
     };
     let reached = path.hops.iter().map(|hop| hop.to);
@@ -60,6 +61,17 @@ pub fn route(
         segments: segments(inputs, &roster, &path.hops)?,
         summary: Summary::of(&path, target_bps),
     })))
+}
+
+/// The best route over ground that is not unknown; without one that over all links, which meets no target
+/// because its budgets rest on assumed ground.
+fn best(mesh: &Mesh, graph: &Graph, request: &RouteRequest) -> Option<Route> {
+    let over = |graph: &Graph| {
+        let RouteRequest { source, target, metric, target_data_rate_bps } = *request;
+        find(graph, source, target, metric, target_data_rate_bps)
+    };
+    let assumed = || over(graph).map(|route| Route { meets_target: false, ..route });
+    over(&mesh.graph_over_known_ground()).or_else(assumed)
 }
 
 /// The links of a route in full: what their budgets were cut from, evaluated again.

@@ -3,7 +3,7 @@
 use groundwave_values::parallel;
 
 use super::greedy::Solution;
-use super::plan::{ChainNode, ChainRole, RelayPlan, RelaySegment};
+use super::plan::{ChainNode, ChainRole, RelayPlan, RelaySegment, Shortfall};
 use super::request::RelayRequest;
 use super::stretch::{Place, Task, rate_bps};
 use crate::radio::antenna::is_omnidirectional;
@@ -32,10 +32,19 @@ pub(super) fn complete(
         bottleneck_rate_bps: rates.fold(f64::INFINITY, f64::min),
         target_data_rate_bps: task.target_bps,
         meets_target: segments.iter().all(|segment| segment.closes),
-        shortfall: solution.shortfall,
+        shortfall: solution.shortfall.or_else(|| unknown_ground(&segments)),
         antennas_per_relay: if omnidirectional { 1 } else { 2 },
         relay_station: Station::clone(task.relay),
         segments,
+    })
+}
+
+/// Hops over unknown ground; `None` without one.
+fn unknown_ground(segments: &[RelaySegment]) -> Option<Shortfall> {
+    let is_unknown = |segment: &RelaySegment| !segment.forward.terrain.ground.is_enough();
+    Some(Shortfall::UnknownGround {
+        segment: segments.iter().position(is_unknown)?,
+        segments: segments.iter().filter(|segment| is_unknown(segment)).count(),
     })
 }
 
@@ -66,7 +75,7 @@ fn segments(
         Ok(RelaySegment {
             distance_m: forward.geometry.distance_m,
             data_rate_bps,
-            closes: data_rate_bps >= task.target_bps,
+            closes: data_rate_bps >= task.target_bps && forward.terrain.ground.is_enough(),
             forward,
             backward,
         })

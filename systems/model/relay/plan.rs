@@ -20,7 +20,7 @@ pub struct RelayPlan {
     pub bottleneck_rate_bps: f64,
     /// The rate asked for, bit/s.
     pub target_data_rate_bps: f64,
-    /// `true` if every hop keeps the target rate in both directions.
+    /// `true` if every hop keeps the target rate in both directions over ground that is not unknown.
     pub meets_target: bool,
     /// Cause for which the target is not met; absent when it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub struct RelaySegment {
     pub distance_m: f64,
     /// Rate of the slower direction, bit/s; 0 unless both directions pass.
     pub data_rate_bps: f64,
-    /// `true` if the hop keeps the target rate.
+    /// `true` if the hop keeps the target rate over ground that is not unknown.
     pub closes: bool,
     /// Toward the receiver.
     pub forward: LinkResult,
@@ -116,5 +116,13 @@ pub enum Shortfall {
         data_rate_bps: f64,
         /// Places considered.
         places: usize,
+    },
+    /// The chain keeps the target over assumed ground alone: more than 5 % of a hop, or an end of it, lies in
+    /// voids or off the tiles.
+    UnknownGround {
+        /// The first such hop.
+        segment: usize,
+        /// Number of such hops.
+        segments: usize,
     },
 }

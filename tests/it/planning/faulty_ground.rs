@@ -148,3 +148,94 @@ proptest! {
         }
     }
 }
+
+/// Two nodes on the western half of the tile N57E011, one beyond its wide void, and the deployment.
+fn across_a_void() -> (tempfile::TempDir, Bench, String, [String; 3]) {
+    let post = |at: usize| if (500..700).contains(&(at % SIDE)) { i16::MIN } else { 60 };
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..SIDE * SIDE).flat_map(|at| post(at).to_be_bytes()).collect();
+    std::fs::write(folder.path().join("N57E011.hgt"), bytes).unwrap();
+    let terrain = TerrainStack::open(Some(folder.path()), None).unwrap();
+    let bench = Bench::over(Arc::new(terrain));
+    let deployment = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{deployment}");
+    let ids = [("west", 11.38), ("middle", 11.40), ("east", 11.62)].map(|(name, lon)| {
+        let radio = json!({ "preset": "ptp_5g8", "antenna": { "preset": "dish_30" } });
+        let node =
+            json!({ "name": name, "lat": 57.5, "lon": lon, "height_agl_m": 60, "radio": radio });
+        bench.make(&format!("{path}/nodes"), &node)
+    });
+    (folder, bench, deployment, ids)
+}
+
+#[test]
+fn answers_of_the_planner_have_no_verdict_over_unknown_ground() {
+    let (_folder, bench, deployment, [west, middle, east]) = across_a_void();
+    let path = format!("/api/v1/deployments/{deployment}");
+    let post = |path: &str, body: Value| bench.call("POST", path, &body).json();
+
+    let links = bench.call("GET", &format!("{path}/links"), &Value::Null).json();
+    assert_eq!((&links["ground"], &links["unknown_ground_links"]), (&json!("unknown"), &json!(2)));
+    for link in links["links"].as_array().unwrap() {
+        let is_unknown = link["ground"] == "unknown";
+        for direction in ["forward", "reverse"] {
+            assert_eq!(link[direction]["verdict"] == "no_link", is_unknown, "{link}");
+        }
+    }
+    let usable = bench.call("GET", &format!("{path}/links?usable=true"), &Value::Null).json();
+    assert_eq!(usable["links"].as_array().unwrap().len(), 1);
+    assert_eq!((&usable["ground"], &usable["unknown_ground_links"]), (&json!("known"), &json!(0)));
+
+    let scan = post(&format!("{path}/scan"), json!({ "node_id": west, "lat": 57.5, "lon": 11.38 }));
+    let candidates = scan["candidates"].as_array().unwrap();
+    assert_eq!(
+        (&candidates[0]["node_id"], &candidates[0]["ground"]),
+        (&json!(middle), &json!("known"))
+    );
+    assert_ne!(candidates[0]["verdict"], "no_link");
+    assert_eq!(
+        (&candidates[1]["node_id"], &candidates[1]["verdict"]),
+        (&json!(east), &json!("no_link"))
+    );
+    assert_eq!(scan["unknown_ground_links"], 1);
+
+    let ends = json!({ "tx_node_id": west, "rx_node_id": east, "target_data_rate_bps": 1.0 });
+    for strategy in ["greedy", "optimal"] {
+        let mut request = ends.clone();
+        request["strategy"] = json!(strategy);
+        let chain = post("/api/v1/relay/plan", request);
+        assert_eq!((&chain["meets_target"], &chain["ground"]), (&json!(false), &json!("unknown")));
+        assert_eq!(chain["shortfall"]["reason"], "unknown_ground", "{chain}");
+        let segment = &chain["segments"][0];
+        assert_eq!((&segment["closes"], &segment["ground"]), (&json!(false), &json!("unknown")));
+    }
+
+    let route =
+        |to: &str| post("/api/v1/mesh/route", json!({ "src_node_id": west, "dst_node_id": to }));
+    let (known, unknown) = (route(&middle), route(&east));
+    assert_eq!((&known["meets_target"], &known["ground"]), (&json!(true), &json!("known")));
+    assert_eq!((&unknown["meets_target"], &unknown["ground"]), (&json!(false), &json!("unknown")));
+    assert_eq!(unknown["summary"]["meets_target"], false);
+    assert!(unknown["unknown_ground_links"].as_u64().unwrap() > 0, "{unknown}");
+
+    let advice = post("/api/v1/mesh/recommend-protocol", json!({ "deployment_id": deployment }));
+    assert_eq!(
+        (&advice["ground"], &advice["unknown_ground_links"]),
+        (&json!("unknown"), &json!(2))
+    );
+    assert_eq!(
+        (&advice["links"]["usable"], &advice["connectivity"]["links"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(advice["links"]["verdicts"]["no_link"], 2);
+
+    let bounds = json!({ "south": 57.45, "west": 11.6, "north": 57.55, "east": 11.7 });
+    let site = json!([{ "lat": 57.5, "lon": 11.65 }]);
+    let body = json!({ "bounds": bounds, "candidates": site, "radio": { "preset": "ptp_5g8" }, "height_agl_m": 60 });
+    let advice = post(&format!("{path}/placement"), body);
+    assert_eq!(
+        (&advice["sites"][0]["links"], &advice["sites"][0]["ground"]),
+        (&json!(1), &json!("unknown"))
+    );
+    assert_eq!(advice["unknown_ground_links"], 2);
+}

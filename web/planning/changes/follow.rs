@@ -136,9 +136,7 @@ async fn relink(planner: &Planner, log: &ChangeLog, basis: &Arc<Basis>, id: Node
     let node_id = id.uuid();
     match links.await {
         Ok(links) => {
-            let links = links.iter().map(Into::into).collect();
-            let node_id = Some(node_id);
-            log.add("links", &NodeLinks { node_id, links });
+            log.add("links", &NodeLinks::new(Some(node_id), &links));
         }
         Err(Problem { detail, .. }) => {
             let failed = json!({ "node_id": node_id, "detail": detail });

@@ -1,7 +1,7 @@
 //! Routes and protocol advice.
 
 use groundwave_model::advice::Advice;
-use groundwave_model::mesh::{Mesh, MeshLink, RouteAnswer, Segment, Summary};
+use groundwave_model::mesh::{GroundSummary, Mesh, MeshLink, RouteAnswer, Segment, Summary};
 use groundwave_model::radio::{LinkResult, ModulationId, Verdict};
 use groundwave_model::route::Metric;
 use groundwave_model::terrain::PathGround;
@@ -33,8 +33,11 @@ pub struct RouteQuestion {
 pub struct MeshRoute {
     /// Nodes from source to destination; empty without a route.
     pub path: Vec<Uuid>,
-    /// Every link meets the target rate; false without a route.
+    /// Every link meets the target rate, over ground that is not unknown; false without a route.
     pub meets_target: bool,
+    /// Ground under the route: over unknown ground it leads only where there is no route without it.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Links of the route.
     pub segments: Vec<RouteSegment>,
     /// End-to-end performance; null without a route.
@@ -52,6 +55,8 @@ pub struct RouteSegment {
     pub dst_node_id: Uuid,
     /// Length, m.
     pub distance_m: f64,
+    /// Knowledge of the ground; over `unknown` ground figures and results rest on assumed heights.
+    pub ground: PathGround,
     /// Rate left to payload along the route, bit/s.
     pub data_rate_bps: f64,
     /// Probability that a packet is lost along the route, [0, 1).
@@ -96,6 +101,7 @@ impl From<Segment> for RouteSegment {
             src_node_id: segment.source.uuid(),
             dst_node_id: segment.target.uuid(),
             distance_m: segment.distance_m,
+            ground: segment.forward.terrain.ground,
             data_rate_bps: segment.data_rate_bps,
             per: segment.per,
             etx: segment.etx,
@@ -112,6 +118,7 @@ impl From<RouteAnswer> for MeshRoute {
             RouteAnswer::Found(route) => Self {
                 path: route.path.into_iter().map(NodeId::uuid).collect(),
                 meets_target: route.summary.meets_target,
+                ground: route.segments.iter().map(|link| link.forward.terrain.ground).collect(),
                 segments: route.segments.into_iter().map(Into::into).collect(),
                 summary: Some(route.summary),
                 no_path: None,
@@ -119,6 +126,7 @@ impl From<RouteAnswer> for MeshRoute {
             RouteAnswer::NoPath { source_side_nodes, target_side_nodes, closest } => Self {
                 path: Vec::new(),
                 meets_target: false,
+                ground: GroundSummary::default(),
                 segments: Vec::new(),
                 summary: None,
                 no_path: Some(NoPath {
@@ -141,7 +149,7 @@ impl From<RouteAnswer> for MeshRoute {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct LinkFilter {
-    /// Only links with a direction that closes
+    /// Only links with a direction that closes over ground that is not unknown
     pub usable: Option<bool>,
 }
 
@@ -152,6 +160,9 @@ pub struct DeploymentLinks {
     pub deployment_id: Uuid,
     /// Number of nodes.
     pub nodes: usize,
+    /// Ground under the links.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Links, by the lower and then the higher node id.
     pub links: Vec<DeploymentLink>,
 }
@@ -174,7 +185,7 @@ pub struct DeploymentLink {
     pub void_samples: u32,
     /// Samples of the profile without a tile.
     pub missing_samples: u32,
-    /// Knowledge of the ground; `unknown` leaves no verdict.
+    /// Knowledge of the ground; `unknown` leaves no verdict, that of both directions is `no_link` then.
     pub ground: PathGround,
     /// From the lower id to the higher.
     pub forward: LinkDirection,
@@ -201,12 +212,13 @@ pub struct LinkDirection {
     pub per: f64,
     /// Probability that a link like this one works, [0, 1].
     pub link_prob: f64,
-    /// Rating by that probability.
+    /// Rating by that probability; `no_link` over unknown ground.
     pub verdict: Verdict,
 }
 
-impl From<Direction> for LinkDirection {
-    fn from(direction: Direction) -> Self {
+impl LinkDirection {
+    /// A direction of a link over `ground`.
+    fn over(ground: PathGround, direction: Direction) -> Self {
         Self {
             path_loss_db: direction.path_loss_db,
             rx_power_dbm: direction.rx_power_dbm,
@@ -216,9 +228,15 @@ impl From<Direction> for LinkDirection {
             data_rate_bps: direction.data_rate_bps,
             per: direction.per,
             link_prob: direction.link_prob,
-            verdict: direction.verdict,
+            verdict: verdict_over(ground, direction.verdict),
         }
     }
+}
+
+/// Verdict of a link over `ground`: over unknown ground none, for which `no_link` stands.
+#[must_use]
+pub fn verdict_over(ground: PathGround, verdict: Verdict) -> Verdict {
+    if ground.is_enough() { verdict } else { Verdict::NoLink }
 }
 
 impl From<&MeshLink> for DeploymentLink {
@@ -232,22 +250,26 @@ impl From<&MeshLink> for DeploymentLink {
             void_samples: link.budget.void_samples,
             missing_samples: link.budget.missing_samples,
             ground: link.budget.ground,
-            forward: link.budget.forward.into(),
-            reverse: link.budget.backward.into(),
+            forward: LinkDirection::over(link.budget.ground, link.budget.forward),
+            reverse: LinkDirection::over(link.budget.ground, link.budget.backward),
         }
     }
 }
 
 impl DeploymentLinks {
-    /// The links of `mesh`, or those of them that close in a direction.
+    /// The links of `mesh`, or those of them that close in a direction over ground that is not unknown.
     #[must_use]
     pub fn new(deployment_id: Uuid, mesh: &Mesh, only_usable: bool) -> Self {
-        let wanted = |link: &&MeshLink| {
-            !only_usable || link.budget.forward.closes() || link.budget.backward.closes()
+        let closes = |link: &MeshLink| {
+            let budget = &link.budget;
+            let is_closed = budget.forward.closes() || budget.backward.closes();
+            is_closed && link.is_over_known_ground()
         };
+        let wanted = |link: &&MeshLink| !only_usable || closes(link);
         Self {
             deployment_id,
             nodes: mesh.nodes.len(),
+            ground: mesh.links.iter().filter(wanted).map(|link| link.budget.ground).collect(),
             links: mesh.links.iter().filter(wanted).map(Into::into).collect(),
         }
     }

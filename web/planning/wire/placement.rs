@@ -1,5 +1,6 @@
 //! Where to build next.
 
+use groundwave_model::mesh::GroundSummary;
 use groundwave_model::radio::{Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,9 @@ pub struct PlacementAdvice {
     pub covered_area_km2: f64,
     /// No choice of as many sites adds more than this, km².
     pub upper_bound_km2: f64,
+    /// Ground under the links of the chosen sites.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Chosen sites, the one that adds most first.
     pub sites: Vec<PlacedSite>,
 }
@@ -99,8 +103,11 @@ pub struct PlacedSite {
     pub covered_area_km2: f64,
     /// Share of the area whose ground is known, percent.
     pub covered_percent: f64,
-    /// Nodes of the deployment with a link in both directions.
+    /// Nodes of the deployment with a link in both directions, over ground that is not unknown.
     pub links: usize,
+    /// Ground under the paths to the nodes in reach.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Node with the largest link margin; null without a link.
     pub best_node_id: Option<Uuid>,
     /// Link margin of its worse direction, dB.

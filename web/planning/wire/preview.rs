@@ -1,16 +1,16 @@
 //! Links of a node that is not stored: one that is being moved, or a point on the map.
 
 use groundwave_http::Problem;
-use groundwave_model::mesh::MeshLink;
+use groundwave_model::mesh::{GroundSummary, MeshLink};
 use groundwave_model::radio::{Indoor, Pointing, Station, Surroundings, Verdict};
-use groundwave_model::terrain::GeoPoint;
 use groundwave_model::terrain::geodesic::inverse;
+use groundwave_model::terrain::{GeoPoint, PathGround};
 use groundwave_simulation::deployment::PlannedNode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::mesh::DeploymentLink;
+use super::mesh::{DeploymentLink, verdict_over};
 use super::place::point;
 use super::radio::{RadioConfig, default_station};
 
@@ -76,14 +76,32 @@ impl AssumedNode {
 pub struct NodeLinks {
     /// Node id; null for a node that is assumed. Its links name it by the nil UUID.
     pub node_id: Option<Uuid>,
+    /// Ground under the links.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Links, by the id of the other node.
     pub links: Vec<DeploymentLink>,
+}
+
+impl NodeLinks {
+    /// The links of a node.
+    #[must_use]
+    pub fn new(node_id: Option<Uuid>, links: &[MeshLink]) -> Self {
+        Self {
+            node_id,
+            ground: links.iter().map(|link| link.budget.ground).collect(),
+            links: links.iter().map(Into::into).collect(),
+        }
+    }
 }
 
 /// Nodes that a point can reach.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PointScan {
-    /// Nodes in reach, usable or not, largest margin first.
+    /// Ground under the links to them.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
+    /// Nodes in reach, usable or not, largest margin first, those over unknown ground last.
     pub candidates: Vec<ScanCandidate>,
 }
 
@@ -98,10 +116,12 @@ pub struct ScanCandidate {
     pub distance_m: f64,
     /// Bearing of the node from the point, clockwise from true north, deg, [0, 360).
     pub azimuth_deg: f64,
-    /// Link margin of the worse direction, dB.
+    /// Link margin of the worse direction, dB; over assumed heights where `ground` is `unknown`.
     pub link_margin_db: f64,
-    /// Rating of the worse direction.
+    /// Rating of the worse direction; `no_link` over unknown ground.
     pub verdict: Verdict,
+    /// Knowledge of the ground.
+    pub ground: PathGround,
     /// The link; the point is the nil UUID.
     pub link: DeploymentLink,
 }
@@ -122,7 +142,8 @@ impl ScanCandidate {
             distance_m: budget.distance_m,
             azimuth_deg: inverse(from, node.position).azimuth_deg,
             link_margin_db: worse.link_margin_db,
-            verdict: worse.verdict,
+            verdict: verdict_over(budget.ground, worse.verdict),
+            ground: budget.ground,
             link: link.into(),
         }
     }

@@ -1,8 +1,9 @@
 //! Relay plans.
 
+use groundwave_model::mesh::GroundSummary;
 use groundwave_model::radio::{LinkResult, Pointing};
 use groundwave_model::relay::{ChainRole, Objective, RelayPlan, Shortfall, Strategy};
-use groundwave_model::terrain::{Terrain, sample_profile};
+use groundwave_model::terrain::{PathGround, Terrain, sample_profile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -80,8 +81,11 @@ impl RelayQuestion {
 pub struct RelayChain {
     /// Strategy.
     pub strategy: RelayStrategy,
-    /// Every hop meets the target rate in both directions.
+    /// Every hop meets the target rate in both directions, over ground that is not unknown.
     pub meets_target: bool,
+    /// Ground under the hops.
+    #[serde(flatten)]
+    pub ground: GroundSummary,
     /// Reason why the target is not met; null if it is.
     pub shortfall: Option<Shortfall>,
     /// Requested rate, bit/s.
@@ -129,8 +133,10 @@ pub struct ChainSegment {
     pub distance_m: f64,
     /// Rate of the slower direction, bit/s.
     pub data_rate_bps: f64,
-    /// The hop meets the target rate.
+    /// The hop meets the target rate, over ground that is not unknown.
     pub closes: bool,
+    /// Knowledge of the ground; over `unknown` ground rates and results rest on assumed heights.
+    pub ground: PathGround,
     /// Terrain profile.
     pub profile: TerrainProfile,
     /// Toward the receiver.
@@ -148,12 +154,14 @@ impl RelayChain {
                 sample_profile(terrain, pair[0].position, pair[1].position, SHOWN_SAMPLES);
             TerrainProfile::new(&profile, terrain)
         });
+        let ground = plan.segments.iter().map(|segment| segment.forward.terrain.ground).collect();
         let segments = plan.segments.into_iter().zip(between);
         let segment =
             |(segment, profile): (groundwave_model::relay::RelaySegment, _)| ChainSegment {
                 distance_m: segment.distance_m,
                 data_rate_bps: segment.data_rate_bps,
                 closes: segment.closes,
+                ground: segment.forward.terrain.ground,
                 profile,
                 result: segment.forward,
                 reverse: segment.backward,
@@ -178,6 +186,7 @@ impl RelayChain {
                 Strategy::Optimal { .. } => RelayStrategy::Optimal,
             },
             meets_target: plan.meets_target,
+            ground,
             shortfall: plan.shortfall,
             target_data_rate_bps: plan.target_data_rate_bps,
             bottleneck_rate_bps: plan.bottleneck_rate_bps,

@@ -43,7 +43,9 @@ fn obeys_the_rule(inputs: &Inputs<'_>, request: &RelayRequest<'_>, plan: &RelayP
             Shortfall::HopsUsedUp { segment, .. } => {
                 assert_eq!((segment, steps), (step, request.max_hops as usize));
             }
-            none @ Shortfall::NoChain { .. } => panic!("{none:?}"),
+            none @ (Shortfall::NoChain { .. } | Shortfall::UnknownGround { .. }) => {
+                panic!("{none:?}")
+            }
         }
     }
 }
