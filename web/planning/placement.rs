@@ -219,7 +219,7 @@ fn grid(bounds: Bounds, terrain: &dyn Terrain) -> Result<Grid, Problem> {
         let what = format!("`bounds.south` is {south}, allowed is below `bounds.north`, {north}");
         return Err(Problem::bad_request(what));
     }
-    let (height_deg, width_deg) = (north - south, (east - west).rem_euclid(360.0));
+    let (height_deg, width_deg) = (north - south, bounds.width_deg());
     let squeeze = f64::midpoint(south, north).to_radians().cos().max(0.01);
     let middle = point(f64::midpoint(south, north), west)?;
     let posts_deg = terrain.resolution_arcsec(middle).unwrap_or(0.0) / 3600.0;

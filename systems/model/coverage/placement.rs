@@ -106,7 +106,8 @@ pub fn place(
     let served_by = served(candidates);
     let sum = |includes: &dyn Fn(usize) -> bool| {
         let cells = (0..covered.len()).filter(|cell| includes(*cell));
-        cells.map(area).sum::<f64>()
+        // The sum of no numbers is -0.
+        cells.map(area).sum::<f64>() + 0.0
     };
     let known_km2 = sum(&|cell| has_ground[cell]);
     let covered_km2 = sum(&|cell| covered[cell]);
@@ -117,7 +118,7 @@ pub fn place(
         |covered, site| {
             let own = served_by[usize::from(site)].iter();
             let new = own.filter(|cell| !covered[**cell as usize]);
-            [new.map(|cell| area(*cell as usize)).sum(), 0.0]
+            [new.map(|cell| area(*cell as usize)).sum::<f64>() + 0.0, 0.0]
         },
         |covered, site| {
             for cell in &served_by[usize::from(site)] {

@@ -139,10 +139,11 @@ fn grid(setup: &MeshCoverageSetup) -> Result<Grid, Problem> {
     }
     let cell_deg = cell_arcsec / 3_600.0;
     let count = |deg: f64| ((deg / cell_deg - 1e-9).ceil().max(1.0)) as u32;
-    let sides = [count(north - south), count((east - west).rem_euclid(360.0))];
-    // The last row may not reach beyond the pole.
+    let sides = [count(north - south), count(setup.bounds.width_deg())];
+    // The last row may not reach beyond the pole, nor the last column around the Earth.
     let rows = sides[0].min(((north + 90.0) / cell_deg) as u32);
-    let grid = Grid::new([north, west], [cell_deg; 2], [rows, sides[1]]);
+    let columns = sides[1].min((360.0 / cell_deg + 1e-9) as u32);
+    let grid = Grid::new([north, west], [cell_deg; 2], [rows, columns]);
     grid.map_err(|bad| Problem::bad_request(bad.to_string()))
 }
 

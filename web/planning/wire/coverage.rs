@@ -83,15 +83,15 @@ pub enum JobStatus {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum CellVerdict {
-    /// Link margin 20 dB or more.
+    /// Probability that a link like the cell's works: 99 % or more.
     Excellent,
-    /// 10 dB or more.
+    /// 90 % or more.
     Good,
-    /// 3 dB or more.
+    /// 50 % or more.
     Marginal,
-    /// 0 dB or more.
+    /// 10 % or more.
     Poor,
-    /// Below.
+    /// Below, or a receiver that cannot decode the transmitter.
     NoLink,
     /// The ground of the cell is not known: never covered.
     NoData,
@@ -108,6 +108,15 @@ pub struct Bounds {
     pub north: f64,
     /// Longitude of the eastern edge; smaller than `west` across the antimeridian.
     pub east: f64,
+}
+
+impl Bounds {
+    /// Degrees from the western edge eastwards to the other; 360 from -180 to 180.
+    #[must_use]
+    pub fn width_deg(&self) -> f64 {
+        let is_whole_turn = self.east - self.west == 360.0;
+        if is_whole_turn { 360.0 } else { (self.east - self.west).rem_euclid(360.0) }
+    }
 }
 
 /// Figures over the cells evaluated so far.
@@ -284,4 +293,18 @@ pub struct CoverageFormatQuery {
     /// Layer of `png`, `png_world` and `kmz`.
     #[serde(default)]
     pub layer: CoverageLayer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bounds;
+
+    #[test]
+    fn width_runs_eastwards_and_is_a_whole_turn_between_both_names_of_one_meridian() {
+        let width_deg = |west, east| Bounds { south: 0.0, west, north: 1.0, east }.width_deg();
+        assert_eq!(width_deg(11.0, 12.5), 1.5);
+        assert_eq!(width_deg(179.0, -179.0), 2.0);
+        assert_eq!(width_deg(-180.0, 180.0), 360.0);
+        assert_eq!(width_deg(-180.0, -180.0), 0.0);
+    }
 }
