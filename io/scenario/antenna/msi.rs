@@ -12,6 +12,9 @@ use super::{DIPOLE_DBI, PatternError, Raw};
 /// Fewest points of a cut.
 const POINTS_MIN: usize = 4;
 
+/// Gain beyond the stated one that a cut of losses may have, dB: rounding of makers. More is a wrong sign.
+const OVERSHOOT_DB: f64 = 1.0;
+
 /// True for a file with a section of points.
 pub(super) fn is_msi(lines: &Lines<'_>) -> bool {
     lines.iter().any(|(_, line)| section(line).is_some())
@@ -54,6 +57,11 @@ pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
     }
     // A minus sign before all losses is that of relative gains.
     let is_gain = points.iter().flatten().all(|(_, db)| *db <= 0.0);
+    let minimum_db = points.iter().flatten().map(|(_, db)| *db).fold(0.0, f64::min);
+    if !is_gain && minimum_db < -OVERSHOOT_DB {
+        let what = format!("{minimum_db} dB beside losses above 0 dB");
+        return Err(lines.error("loss", what, "losses of one sign"));
+    }
     if is_gain {
         points.iter_mut().flatten().for_each(|(_, db)| *db = -*db);
     }

@@ -3,7 +3,8 @@
 //! Azimuth: a line with the rotation clockwise from true north, then an azimuth and a field ratio a line, [0, 1].
 //! Elevation: a line with the mechanical tilt downwards and its azimuth, then an angle below the horizon, [-90,
 //! 90], and a field ratio a line; what is above the first angle and below the last has their ratio. SPLAT! multiplies
-//! both, and so does the pattern made of them. Its 0 degrees are north: a station points it at azimuth 0.
+//! both, and so does the pattern made of them. Its 0 degrees are north: a station points it at azimuth 0. A beam
+//! elsewhere has the mechanical tilt in its own direction.
 
 use groundwave_propagation::numeric::log10;
 
@@ -114,11 +115,17 @@ fn elevation_cut(lines: &Lines<'_>, horizontal_db: &[f64]) -> Result<Vec<f64>, P
         }
         *db += ahead_db;
     }
+    let beam_deg = peak_deg(horizontal_db);
+    if tilt_deg != 0.0 && beam_deg != 0.0 {
+        // The plane of the cut is the one through north, and the beam elsewhere: its own tilt, all around.
+        let beam_tilt_deg = tilt_deg * cos_deg(azimuth_deg - beam_deg);
+        points.iter_mut().for_each(|(deg, _)| *deg += beam_tilt_deg);
+    }
     let level_db = mirrored(&points, behind_db);
-    if tilt_deg == 0.0 {
+    if tilt_deg == 0.0 || beam_deg != 0.0 {
         return Ok(level_db);
     }
-    // The plane of the cut is the one through north: as much of the tilt as lies in it.
+    // As much of the tilt as lies in the plane of the cut: down on one side, up on the other.
     let share = cos_deg(azimuth_deg);
     let count = level_db.len() as f64;
     let tilted: Vec<Point> = level_db
@@ -127,6 +134,20 @@ fn elevation_cut(lines: &Lines<'_>, horizontal_db: &[f64]) -> Result<Vec<f64>, P
         .map(|(index, db)| (index as f64 * 360.0 / count + tilt_deg * share, *db))
         .collect();
     Ok(turn(&tilted))
+}
+
+/// Angle of the sample with the least loss, the nearest to 0 of those alike, deg, (-180, 180].
+fn peak_deg(horizontal_db: &[f64]) -> f64 {
+    let step_deg = 360.0 / horizontal_db.len() as f64;
+    let signed_deg = |index: usize| {
+        let angle_deg = index as f64 * step_deg;
+        if angle_deg > 180.0 { angle_deg - 360.0 } else { angle_deg }
+    };
+    let nearer = |a: &usize, b: &usize| {
+        let by_loss = horizontal_db[*a].total_cmp(&horizontal_db[*b]);
+        by_loss.then(signed_deg(*a).abs().total_cmp(&signed_deg(*b).abs()))
+    };
+    signed_deg((0..horizontal_db.len()).min_by(nearer).unwrap_or(0))
 }
 
 /// Cosine of an angle in degrees, the same on every machine.

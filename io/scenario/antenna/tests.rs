@@ -143,6 +143,45 @@ fn splat_files_are_the_product_of_azimuth_and_elevation() {
 }
 
 #[test]
+fn a_beam_of_splat_away_from_north_has_the_mechanical_tilt_in_its_direction() {
+    let folder = tempfile::tempdir().unwrap();
+    let ratio = |loss_db: f64| format!("{:.6}", 10.0_f64.powf(-loss_db / 20.0));
+    let pattern = |rotation_deg: i32, head: &str| {
+        let mut az = format!("{rotation_deg}\n");
+        // A sector, 0.01 dB for the square of a degree, 25 dB behind.
+        (-180..180).for_each(|deg| {
+            let loss_db = (f64::from(deg * deg) * 0.01).min(25.0);
+            let _ = writeln!(az, "{} {}", (deg + 360) % 360, ratio(loss_db));
+        });
+        let mut el = format!("{head}\n");
+        (-10..=90).for_each(|deg| {
+            let loss_db = (f64::from(deg * deg) * 0.2).min(20.0);
+            let _ = writeln!(el, "{deg} {}", ratio(loss_db));
+        });
+        std::fs::write(folder.path().join("s.az"), az).unwrap();
+        std::fs::write(folder.path().join("s.el"), el).unwrap();
+        load(&folder.path().join("s.az")).unwrap().pattern
+    };
+    let north = pattern(0, "3 0");
+    for (rotation_deg, head) in [(90, "3 90"), (270, "3 270"), (180, "3 180"), (20, "3 20")] {
+        let turned = pattern(rotation_deg, head);
+        let across_deg =
+            f64::from(if rotation_deg > 180 { rotation_deg - 360 } else { rotation_deg });
+        for up_deg in [-3.0, 0.0, -8.0, 4.0] {
+            let own_db = turned.loss_db(across_deg, up_deg);
+            let north_db = north.loss_db(0.0, up_deg);
+            assert!(
+                (own_db - north_db).abs() < 0.05,
+                "{rotation_deg} {up_deg}: {own_db} {north_db}"
+            );
+        }
+    }
+    // A tilt across the beam leaves it level.
+    let level = pattern(90, "3 0");
+    assert!(level.loss_db(90.0, 0.0) < 0.05, "{}", level.loss_db(90.0, 0.0));
+}
+
+#[test]
 fn half_of_a_vertical_cut_is_mirrored_behind() {
     let text = radio_mobile(|db| format!("-{db:.1}"));
     let half: String = text.lines().take(541).fold(String::new(), |text, line| text + line + "\n");
@@ -174,6 +213,10 @@ fn invalid_files_give_an_error_with_line_and_allowed_values() {
         (
             good.replace("3.0 0.3\n", "3.0 0.3 7\n"),
             "f: invalid point of line 11: found \"3.0 0.3 7\", allowed an angle and a loss",
+        ),
+        (
+            good.replace("3.0 0.3\n", "3.0 -30\n"),
+            "f: invalid loss: found -30 dB beside losses above 0 dB, allowed losses of one sign",
         ),
         (
             good.replace("3.0 0.3\n", "3.0 1e9\n"),
