@@ -55,6 +55,11 @@ impl fmt::Display for Location {
 }
 
 impl FormatError {
+    /// `true` if it is one of this column or key.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        matches!(self, Self::Invalid { location, .. } if location.path == path)
+    }
+
     /// The error of a document of several.
     pub(super) fn within(self, name: &str) -> Self {
         match self {

@@ -216,13 +216,15 @@ impl Row<'_> {
         Location::new(line as u64, column)
     }
 
-    /// Takes the row; one without a position is dropped, and its fault returned.
+    /// Takes the row; one without a position or at fault is dropped, and its fault returned.
     fn take(&self, collector: &mut Collector<'_>) -> Result<Option<FormatError>, FormatError> {
         if self.record.iter().all(|cell| cell.trim().is_empty()) {
             collector.report.add("empty row: passed over", || self.place(""));
             return Ok(None);
         }
-        self.refuse_surplus()?;
+        if let Err(fault) = self.refuse_surplus() {
+            return Ok(Some(self.dropped(collector, fault)));
+        }
         let columns = self.columns;
         let says = |index: &usize| !self.cell(*index).trim().is_empty();
         if let Some(deployment) = columns.deployment.filter(says) {
@@ -263,7 +265,22 @@ impl Row<'_> {
             ("lat" | "lon", Place::Position { column }) => self.place(&columns.names[*column]),
             (key, _) => self.place(field::column(key)),
         };
-        collector.node(&mut draft, place, &at).map(|()| None)
+        match collector.node(&mut draft, place, &at) {
+            // Ids are those of the table as a whole, and so is its length.
+            Err(fault) if !collector.is_full() && !fault.is_at(Field::Id.name()) => {
+                Ok(Some(self.dropped(collector, fault)))
+            }
+            outcome => outcome.map(|()| None),
+        }
+    }
+
+    /// Notes that the row is left out, with its fault, which it returns.
+    fn dropped(&self, collector: &mut Collector<'_>, fault: FormatError) -> FormatError {
+        if let FormatError::Invalid { location, found, allowed, .. } = &fault {
+            let what = format!("row at fault (found {found}, allowed {allowed}): dropped");
+            collector.report.add(&what, || location.clone());
+        }
+        fault
     }
 
     /// Latitude and longitude, or the column at fault.

@@ -85,6 +85,11 @@ impl<'d> Collector<'d> {
         Ok(())
     }
 
+    /// `true` if no further node fits.
+    pub(crate) fn is_full(&self) -> bool {
+        self.nodes.len() >= NODES_MAX
+    }
+
     /// `true` once there is a node.
     pub(crate) fn has_nodes(&self) -> bool {
         !self.nodes.is_empty()

@@ -7,8 +7,8 @@ use groundwave_model::radio::{Indoor, Pointing, Role, Station, Surroundings};
 use groundwave_toml_document::suggest;
 
 use super::super::error::{Fault, quoted};
-use super::field::{Field, Meaning, unit};
-use super::{role_name, values};
+use super::field::{Field, Meaning, scale_of};
+use super::{role_name, unit, values};
 use crate::file_radio::{AntennaSettings, RadioSettings};
 
 /// Receiver of notes about completed fields.
@@ -27,6 +27,19 @@ pub(crate) struct Draft {
     pub(crate) pointing: Option<Pointing>,
     /// Height above ground from the coordinates, m.
     pub(crate) height_agl_m: Option<f64>,
+}
+
+/// A text of a column in another unit, by its header or its own unit, as one in the unit of the column.
+fn converted(field: Field, name: &str, text: &str) -> Option<String> {
+    let by_header = |value: f64| {
+        let scale = scale_of(name, field);
+        (!scale.is_identity()).then(|| scale.apply(value))
+    };
+    let value = match values::parse(text) {
+        Ok(value) => by_header(value)?,
+        Err(_) => unit::with_unit(field, text)?,
+    };
+    Some(value.to_string())
 }
 
 impl Draft {
@@ -50,16 +63,14 @@ impl Draft {
         if text.is_empty() || (field != Field::Name && text.trim().is_empty()) {
             return true;
         }
-        let metres;
-        let (_, factor) = unit(name);
-        let text = match values::parse(text) {
-            Ok(value) if field == Field::Height && factor != 1.0 => {
-                tell("heights in feet: converted to metres");
-                metres = (value * factor).to_string();
-                &metres
-            }
-            _ => text,
-        };
+        let converted = converted(field, name, text);
+        if converted.is_some() {
+            tell(&match field {
+                Field::Height => "heights in feet: converted to metres".to_owned(),
+                _ => format!("units of {}: converted", quoted(name)),
+            });
+        }
+        let text = converted.as_deref().unwrap_or(text);
         let other = self.values.get(&field).filter(|first| *first != text);
         if other.is_some() {
             tell(&format!("{} is given twice, {} differs", field.name(), quoted(name)));
@@ -68,6 +79,14 @@ impl Draft {
             self.values.insert(field, text.to_owned());
         }
         true
+    }
+
+    /// Power at the antenna port by that radiated in the direction of the maximum, dBm.
+    fn port_power_dbm(&self, station: &Station) -> Result<Option<f64>, Fault> {
+        let eirp_dbm = self.number(Field::Eirp)?;
+        let erp_dbm = self.number(Field::Erp)?.map(|dbm| dbm + unit::DIPOLE_DBI);
+        let lost_db = station.radio.feeder_loss_db - station.antenna.gain_dbi;
+        Ok(eirp_dbm.or(erp_dbm).map(|dbm| dbm + lost_db))
     }
 
     /// The text of a column.
@@ -120,7 +139,7 @@ impl Draft {
         };
         let surroundings = self.one_of(Field::Surroundings, &Surroundings::ALL)?;
         let indoor = self.one_of(Field::Indoor, &Indoor::ALL)?;
-        let station = Station {
+        let mut station = Station {
             height_agl_m,
             radio,
             antenna,
@@ -128,6 +147,11 @@ impl Draft {
             surroundings: surroundings.unwrap_or(defaults.surroundings),
             indoor: indoor.unwrap_or(defaults.indoor),
         };
+        match (self.port_power_dbm(&station)?, self.get(Field::TxPower)) {
+            (Some(_), Some(_)) => tell("a radiated power beside that of the transmitter: not used"),
+            (Some(power_dbm), None) => station.radio.tx_power_dbm = power_dbm,
+            (None, _) => {}
+        }
         match station.validate() {
             Ok(()) => Ok(station),
             Err(bad) => Err(groundwave_engine::Refusal::from(bad).into()),
@@ -138,7 +162,10 @@ impl Draft {
     fn pointing(&self) -> Result<Option<Pointing>, Fault> {
         let azimuth = self.number(Field::PointingAzimuth)?;
         let elevation = self.number(Field::PointingElevation)?;
-        match (azimuth.or(self.pointing.map(|p| p.azimuth_deg)), elevation) {
+        let azimuth = azimuth.or(self.pointing.map(|p| p.azimuth_deg));
+        // Without an azimuth the tilt is one of the lobe, see the antenna.
+        let tilt = self.number(Field::Tilt)?.filter(|_| azimuth.is_some());
+        match (azimuth, elevation.or(tilt.map(|deg| -deg))) {
             (Some(azimuth_deg), elevation) => Ok(Some(Pointing {
                 azimuth_deg,
                 elevation_deg: elevation.or(self.pointing.map(|p| p.elevation_deg)).unwrap_or(0.0),

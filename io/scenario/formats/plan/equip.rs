@@ -88,10 +88,13 @@ impl Draft {
                 (*setting, is_set) = (Some(value), true);
             }
         }
+        if let Some(tilt_deg) = self.number(Field::Tilt)?.filter(|_| self.has_no_azimuth()) {
+            (settings.electrical_tilt_deg, is_set) = (Some(tilt_deg), true);
+        }
         if let Some(text) = self.get(Field::Polarization) {
             let polarization = match text.trim().to_ascii_lowercase().as_str() {
-                "horizontal" => Polarization::Horizontal,
-                "vertical" => Polarization::Vertical,
+                "horizontal" | "h" => Polarization::Horizontal,
+                "vertical" | "v" => Polarization::Vertical,
                 _ => {
                     let allowed = "horizontal, vertical";
                     return Err(Fault::new("polarization", quoted(text), allowed));
@@ -128,6 +131,11 @@ impl Draft {
             (Some(pattern), Err(_)) => antenna.with_pattern(pattern),
         };
         Ok((antenna, is_set))
+    }
+
+    /// `true` if the antenna looks nowhere in particular.
+    fn has_no_azimuth(&self) -> bool {
+        self.pointing.is_none() && self.get(Field::PointingAzimuth).is_none()
     }
 
     /// The pattern of a table of an antenna, else that of its column.

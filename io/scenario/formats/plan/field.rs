@@ -1,5 +1,7 @@
 //! Columns of tables, with their aliases in other programs.
 
+use super::unit::{Scale, is_unit, scale};
+
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Field {
@@ -14,6 +16,9 @@ pub(crate) enum Field {
     Frequency,
     Bandwidth,
     TxPower,
+    /// Power radiated beyond an isotropic antenna and beyond a half-wave dipole; read alone.
+    Eirp,
+    Erp,
     NoiseFigure,
     FeederLoss,
     Waveform,
@@ -28,6 +33,8 @@ pub(crate) enum Field {
     ElevationBeamwidth,
     FrontToBack,
     ElectricalTilt,
+    /// Tilt downwards of an antenna as it is mounted; read alone.
+    Tilt,
     Polarization,
     Pattern,
     PointingAzimuth,
@@ -75,7 +82,7 @@ pub(crate) const FIELDS: [(Field, &str); 32] = [
 ];
 
 /// Aliases of columns, with a note where they are ambiguous.
-const ALIASES: [(&str, Field, &str); 28] = [
+const ALIASES: [(&str, Field, &str); 39] = [
     ("title", Field::Name, ""),
     ("label", Field::Name, ""),
     ("latitude", Field::Lat, ""),
@@ -104,10 +111,21 @@ const ALIASES: [(&str, Field, &str); 28] = [
     ("azimuth_deg", Field::PointingAzimuth, ""),
     ("azimuth", Field::PointingAzimuth, "azimuth is taken from true north"),
     ("uuid", Field::Id, ""),
+    ("alt_agl", Field::Height, ""),
+    ("altitude_agl", Field::Height, ""),
+    ("elevation_agl", Field::Height, ""),
+    ("rad_center", Field::Height, ABOVE_GROUND),
+    ("radiation_center", Field::Height, ABOVE_GROUND),
+    ("rad_center_agl", Field::Height, ""),
+    ("freq", Field::Frequency, "freq is taken in MHz"),
+    ("gain", Field::Gain, "gain is taken in dBi"),
+    ("antenna_gain", Field::Gain, "gain is taken in dBi"),
+    ("tilt", Field::Tilt, "tilt is taken in degrees downwards"),
+    ("downtilt", Field::Tilt, ""),
 ];
 
 /// Aliases of columns in other languages and programs, with letters of their alphabets as plain ones.
-const FOREIGN: [(&str, Field); 45] = [
+const FOREIGN: [(&str, Field); 55] = [
     ("site", Field::Name),
     ("site_name", Field::Name),
     ("node", Field::Name),
@@ -154,37 +172,81 @@ const FOREIGN: [(&str, Field); 45] = [
     ("txh", Field::Height),
     ("antenna_hgt", Field::Height),
     ("ant_height", Field::Height),
+    ("hgt", Field::Height),
+    ("txw", Field::TxPower),
+    ("erp", Field::Erp),
+    ("txg", Field::Gain),
+    ("azi", Field::PointingAzimuth),
+    ("tlt", Field::Tilt),
+    ("bwi", Field::Bandwidth),
+    ("hbw", Field::AzimuthBeamwidth),
+    ("vbw", Field::ElevationBeamwidth),
+    ("pol", Field::Polarization),
 ];
 
-/// Factors to metres of units that a header may have after its name.
-const UNITS: [(&str, f64); 12] = [
-    ("m", 1.0),
-    ("meter", 1.0),
-    ("meters", 1.0),
-    ("metre", 1.0),
-    ("metres", 1.0),
-    ("m agl", 1.0),
-    ("ft agl", 0.3048),
-    ("foot", 0.3048),
-    ("'", 0.3048),
-    ("ft", 0.3048),
-    ("feet", 0.3048),
-    ("fuss", 0.3048),
+/// Columns that are read only with a unit after their names: without one they may be in another.
+const WITH_UNIT: [(&str, Field); 15] = [
+    ("power", Field::TxPower),
+    ("tx_power", Field::TxPower),
+    ("txpower", Field::TxPower),
+    ("transmit_power", Field::TxPower),
+    ("transmitter_power", Field::TxPower),
+    ("output_power", Field::TxPower),
+    ("rf_power", Field::TxPower),
+    ("leistung", Field::TxPower),
+    ("sendeleistung", Field::TxPower),
+    ("puissance", Field::TxPower),
+    ("potencia", Field::TxPower),
+    ("eirp", Field::Eirp),
+    ("bandwidth", Field::Bandwidth),
+    ("channel_width", Field::Bandwidth),
+    ("bandbreite", Field::Bandwidth),
 ];
 
-/// The name of a column without a unit after it, in brackets or after an underscore for feet, and the factor
-/// of that unit to metres.
-pub(crate) fn unit(name: &str) -> (&str, f64) {
+/// Units of columns whose names state them.
+const OWN_UNITS: [(&str, &str); 3] = [("txw", "w"), ("erp", "w"), ("bwi", "mhz")];
+
+/// A plain name without the unit after it, and that unit in small letters.
+struct Split {
+    name: String,
+    unit: String,
+    /// The unit names the ground as the datum, or the level of the sea.
+    is_above_ground: bool,
+    is_above_sea: bool,
+}
+
+/// Splits the unit from the name of a column: in brackets, or a known one after an underscore or a blank.
+fn split(name: &str) -> Option<Split> {
     let name = name.trim();
     let bracketed = name.strip_suffix([')', ']']).and_then(|inner| inner.rsplit_once(['(', '[']));
-    let split = bracketed
-        .or_else(|| name.rsplit_once('_').filter(|(_, unit)| ["ft", "feet"].contains(unit)));
-    let Some((plain, unit)) = split else {
-        return (name, 1.0);
-    };
-    let unit = unit.trim().to_ascii_lowercase();
-    let factor = UNITS.iter().find(|(known, _)| *known == unit);
-    factor.map_or((name, 1.0), |(_, factor)| (plain.trim_end(), *factor))
+    if let Some((name, unit)) = bracketed {
+        let unit = unit.trim().to_lowercase();
+        let datum = |words: &[&str]| words.iter().any(|word| unit.ends_with(word));
+        let is_above_ground = datum(&["agl", "above ground", "a.g.l."]);
+        let is_above_sea = datum(&["amsl", "asl", "msl", "above sea level"]);
+        let bare = ["agl", "above ground", "a.g.l.", "amsl", "asl", "msl", "above sea level"]
+            .iter()
+            .find_map(|datum| unit.strip_suffix(datum))
+            .unwrap_or(&unit);
+        let unit = bare.trim().to_owned();
+        return Some(Split { name: plain_name(name), unit, is_above_ground, is_above_sea });
+    }
+    let plain = plain_name(name);
+    let (plain, is_above_ground) =
+        plain.strip_suffix("_agl").map_or((plain.as_str(), false), |plain| (plain, true));
+    let (plain, unit) = plain.rsplit_once('_').filter(|(_, unit)| is_unit(unit))?;
+    let (name, unit) = (plain.to_owned(), unit.to_owned());
+    Some(Split { name, unit, is_above_ground, is_above_sea: false })
+}
+
+/// Conversion of the values of a column of this name to the unit of `field`.
+pub(crate) fn scale_of(name: &str, field: Field) -> Scale {
+    let plain = plain_name(name);
+    let own = OWN_UNITS.iter().find(|(own, _)| *own == plain).map(|(_, unit)| *unit);
+    let is_whole = own.is_none() && lookup(&plain) != Meaning::Unknown;
+    let split = split(name).filter(|_| !is_whole);
+    let unit = own.or_else(|| split.as_ref().map(|split| split.unit.as_str()));
+    unit.and_then(|unit| scale(field, unit)).unwrap_or(Scale::Times(1.0))
 }
 
 /// A name in small letters without marks, `_` for blanks and hyphens.
@@ -235,8 +297,9 @@ pub(crate) const CLOUD_RF_ALT: &str =
 
 /// True for the column of the height in a table of CloudRF with columns of these names.
 pub(crate) fn is_cloud_rf_height(name: &str, names: &[String]) -> bool {
-    let own = names.iter().filter(|name| CLOUD_RF.contains(&plain_name(unit(name).0).as_str()));
-    plain_name(unit(name).0) == "alt" && own.count() >= 2
+    let plain = |name: &str| split(name).map_or_else(|| plain_name(name), |split| split.name);
+    let own = names.iter().filter(|name| CLOUD_RF.contains(&plain(name).as_str()));
+    plain(name) == "alt" && own.count() >= 2
 }
 
 /// True for a column of positions with the longitude first.
@@ -260,28 +323,72 @@ pub(crate) enum Meaning {
 impl Field {
     /// Name of the field in documents.
     pub(crate) fn name(self) -> &'static str {
-        let entry = FIELDS.iter().find(|(field, _)| *field == self);
-        entry.map_or("", |(_, name)| name)
+        match self {
+            Self::Eirp => "eirp",
+            Self::Erp => "erp",
+            Self::Tilt => "tilt",
+            _ => FIELDS.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name),
+        }
     }
 
-    /// Meaning of a column of this name. Letter case, marks of letters and a unit in brackets are ignored;
-    /// blanks and hyphens equal underscores.
+    /// Meaning of a column of this name. Letter case and marks of letters are ignored; blanks and hyphens equal
+    /// underscores. A unit may follow, in brackets or after an underscore; a column in a unit that is not one of
+    /// its quantity is unknown.
     pub(crate) fn of(name: &str) -> Meaning {
-        let plain = plain_name(unit(name).0);
-        if let Some((field, _)) = FIELDS.iter().find(|(_, name)| *name == plain) {
-            return Meaning::Known { field: *field, own: true };
+        let whole = lookup(&plain_name(name));
+        if whole != Meaning::Unknown {
+            return whole;
         }
-        let alias = ALIASES.iter().find(|(name, _, _)| *name == plain);
-        match alias {
-            Some((_, field, "")) => Meaning::Known { field: *field, own: false },
-            Some((_, field, note)) => Meaning::Noted(*field, note),
-            None if NOT_ABOVE_GROUND.contains(&plain.as_str()) => Meaning::OtherHeight,
-            None => match FOREIGN.iter().find(|(name, _)| *name == plain) {
-                None => Meaning::Unknown,
-                Some((_, Field::Height)) => Meaning::Noted(Field::Height, ABOVE_GROUND),
-                Some((_, field)) => Meaning::Known { field: *field, own: false },
-            },
+        let Some(split) = split(name) else { return Meaning::Unknown };
+        let with_unit = || WITH_UNIT.iter().find(|(name, _)| *name == split.name);
+        let meaning = match (lookup(&split.name), with_unit()) {
+            (Meaning::Unknown, Some((_, field))) if !split.unit.is_empty() => {
+                Meaning::Known { field: *field, own: false }
+            }
+            (meaning, _) => meaning,
+        };
+        let height = Meaning::Known { field: Field::Height, own: false };
+        let has_unit = |field| split.unit.is_empty() || scale(field, &split.unit).is_some();
+        match meaning {
+            Meaning::OtherHeight if split.is_above_ground && has_unit(Field::Height) => height,
+            Meaning::Known { field: Field::Height, .. } | Meaning::Noted(Field::Height, _)
+                if split.is_above_sea =>
+            {
+                Meaning::OtherHeight
+            }
+            Meaning::Noted(Field::Height, _)
+                if split.is_above_ground && has_unit(Field::Height) =>
+            {
+                height
+            }
+            Meaning::Known { field, .. } | Meaning::Noted(field, _) if !has_unit(field) => {
+                Meaning::Unknown
+            }
+            Meaning::Noted(Field::Frequency | Field::Gain, _) if split.unit.is_empty() => meaning,
+            Meaning::Noted(field @ (Field::Frequency | Field::Gain), _) => {
+                Meaning::Known { field, own: false }
+            }
+            Meaning::Known { field, .. } => Meaning::Known { field, own: false },
+            meaning => meaning,
         }
+    }
+}
+
+/// Meaning of a plain name as it stands.
+fn lookup(plain: &str) -> Meaning {
+    if let Some((field, _)) = FIELDS.iter().find(|(_, name)| *name == plain) {
+        return Meaning::Known { field: *field, own: true };
+    }
+    let alias = ALIASES.iter().find(|(name, _, _)| *name == plain);
+    match alias {
+        Some((_, field, "")) => Meaning::Known { field: *field, own: false },
+        Some((_, field, note)) => Meaning::Noted(*field, note),
+        None if NOT_ABOVE_GROUND.contains(&plain) => Meaning::OtherHeight,
+        None => match FOREIGN.iter().find(|(name, _)| *name == plain) {
+            None => Meaning::Unknown,
+            Some((_, Field::Height)) => Meaning::Noted(Field::Height, ABOVE_GROUND),
+            Some((_, field)) => Meaning::Known { field: *field, own: false },
+        },
     }
 }
 
@@ -297,6 +404,47 @@ pub(crate) fn column(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_after_names_belong_to_their_quantity() {
+        for (name, field, scale) in [
+            ("Frequency (GHz)", Field::Frequency, Scale::Times(1e3)),
+            ("frequency_ghz", Field::Frequency, Scale::Times(1e3)),
+            ("Frequenz (MHz)", Field::Frequency, Scale::Times(1.0)),
+            ("Power (W)", Field::TxPower, Scale::Watts(1.0)),
+            ("tx power [mW]", Field::TxPower, Scale::Watts(1e-3)),
+            ("txw", Field::TxPower, Scale::Watts(1.0)),
+            ("EIRP (dBm)", Field::Eirp, Scale::Plus(0.0)),
+            ("erp", Field::Erp, Scale::Watts(1.0)),
+            ("ERP (kW)", Field::Erp, Scale::Watts(1e3)),
+            ("gain_dbd", Field::Gain, Scale::Plus(2.15)),
+            ("gain_dbi", Field::Gain, Scale::Times(1.0)),
+            ("Height (feet AGL)", Field::Height, Scale::Times(0.3048)),
+            ("alt_agl", Field::Height, Scale::Times(1.0)),
+            ("Elevation (ft AGL)", Field::Height, Scale::Times(0.3048)),
+            ("Rad Center (ft)", Field::Height, Scale::Times(0.3048)),
+            ("height_ft_agl", Field::Height, Scale::Times(0.3048)),
+            ("hgt", Field::Height, Scale::Times(1.0)),
+            ("azi", Field::PointingAzimuth, Scale::Times(1.0)),
+            ("Azimuth (°)", Field::PointingAzimuth, Scale::Times(1.0)),
+            ("bandwidth_hz", Field::Bandwidth, Scale::Times(1.0)),
+            ("Channel Width (MHz)", Field::Bandwidth, Scale::Times(1e6)),
+            ("bwi", Field::Bandwidth, Scale::Times(1e6)),
+            ("Latitude (deg)", Field::Lat, Scale::Times(1.0)),
+        ] {
+            let own = match Field::of(name) {
+                Meaning::Known { field, .. } | Meaning::Noted(field, _) => field,
+                other => panic!("{name}: {other:?}"),
+            };
+            assert_eq!((own, scale_of(name, own)), (field, scale), "{name}");
+        }
+        for name in ["power", "eirp", "Frequency (V)", "Height (dBm)", "Bandwidth (%)", "x_m"] {
+            assert_eq!(Field::of(name), Meaning::Unknown, "{name}");
+        }
+        for name in ["Height (m AMSL)", "Elevation (m)", "Height AMSL (m)"] {
+            assert_eq!(Field::of(name), Meaning::OtherHeight, "{name}");
+        }
+    }
 
     #[test]
     fn columns_are_found_by_their_names_and_those_of_others() {

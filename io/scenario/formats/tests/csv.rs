@@ -50,7 +50,9 @@ fn other_names_and_separators_are_read() {
 fn columns_go_over_presets_and_presets_over_defaults() {
     let text = "lat,lon,radio,spreading_factor,waveform,azimuth,antenna\n\
                 57,11,lora_868_eu,12,,,\n57,11,ptp_5g8,,narrowband,,\n57,11,,,,90,dish_24\n";
-    refused(CSV, text.as_bytes(), &["line 3: bit_rate_bps", "a value for narrowband"]);
+    let (plan, notes) = read(CSV, text.as_bytes(), &pointed()).unwrap();
+    assert_eq!(plan.nodes.len(), 2);
+    assert_notes(&notes, &["a value for narrowband): dropped (line 3: bit_rate_bps)"]);
     let text = text.replace("narrowband", "");
     let (plan, _) = read(CSV, text.as_bytes(), &pointed()).unwrap();
     let waveforms: Vec<_> = plan.nodes.iter().map(|node| &node.station.radio.waveform).collect();
@@ -166,4 +168,72 @@ fn rows_without_a_position_leave_the_others_and_are_told() {
     assert!(told.contains("row without a position") && told.contains("dropped"), "{told}");
     let error = read(CSV, b"name,lat,lon\nB,,11\nC,north,11\n", &defaults()).unwrap_err();
     assert!(error.to_string().contains("line 2"), "{error}");
+}
+
+#[test]
+fn a_row_at_fault_leaves_the_others_and_is_told() {
+    let bad = [
+        ("97.7,11,5", "found 97.7, allowed degrees north"),
+        ("57,11,high", "found \"high\", allowed a finite number"),
+        ("57,11,5,7", "found 5 cells, allowed 4"),
+        ("57,11,-5", "found -5"),
+    ];
+    for (row, note) in bad {
+        let text = format!("name,lat,lon,height_agl_m\nA,57.5,11.25,30\nB,{row}\nC,58,12,8\n");
+        let (nodes, report) = sites(text.as_bytes());
+        assert_eq!(nodes, [[57.5, 11.25, 30.0], [58.0, 12.0, 8.0]], "{row}");
+        assert!(report.contains(note) && report.contains("line 3"), "{report}");
+        // Alone it is no table.
+        refused(CSV, format!("name,lat,lon,height_agl_m\nB,{row}\n").as_bytes(), &["line 2"]);
+    }
+}
+
+#[test]
+fn quantities_keep_the_units_of_their_headers_and_cells() {
+    let station = |header: &str, cells: &str| {
+        let text = format!("name,lat,lon,{header}\nA,57.5,11.25,{cells}\n");
+        plan_of(CSV, &text).0.nodes.remove(0).station
+    };
+    let radio = |header: &str, cells: &str| station(header, cells).radio;
+    for (header, cell) in [
+        ("Frequency (GHz)", "5.8"),
+        ("frequency_ghz", "5.8"),
+        ("Frequenz (MHz)", "5800"),
+        ("freq", "5800"),
+        ("frequency_mhz", "5.8 GHz"),
+        ("freq", "5.8GHz"),
+    ] {
+        let frequency_mhz = radio(header, cell).frequency_mhz;
+        assert!((frequency_mhz - 5_800.0).abs() < 1e-9, "{header}: {frequency_mhz}");
+    }
+    for (header, cells) in [
+        ("Power (W)", "0.1"),
+        ("power_w", "0.1"),
+        ("txw", "0.1"),
+        ("Tx Power (mW)", "100"),
+        ("tx_power_dbm", "0.1 W"),
+        ("gain_dbi,EIRP (dBm)", "6,26"),
+        ("gain_dbd,feeder_loss_db,EIRP (W)", "3.85,1,0.316227766016838"),
+        ("gain_dbi,erp", "2.15,0.1"),
+    ] {
+        let power_dbm = radio(header, cells).tx_power_dbm;
+        assert!((power_dbm - 20.0).abs() < 1e-6, "{header}: {power_dbm}");
+    }
+    let antenna = station("txg,azi,tlt,pol", "12,120,4,h");
+    assert_eq!((antenna.antenna.gain_dbi, antenna.antenna.electrical_tilt_deg), (12.0, 0.0));
+    assert_eq!(antenna.pointing, Some(Pointing { azimuth_deg: 120.0, elevation_deg: -4.0 }));
+    assert_eq!(station("gain,tilt", "6 dBd,3").antenna.electrical_tilt_deg, 3.0);
+    for (header, cell) in [
+        ("Height (feet AGL)", "100"),
+        ("Rad Center (ft)", "100"),
+        ("hgt", "100ft"),
+        ("alt_agl", "30.48 m"),
+        ("height_agl_m", "100 feet"),
+    ] {
+        let height_agl_m = station(header, cell).height_agl_m;
+        assert!((height_agl_m - 30.48).abs() < 1e-9, "{header}: {height_agl_m}");
+    }
+    // A unit of another quantity is none of the column.
+    let (_, notes) = plan_of(CSV, "lat,lon,Frequency (V)\n57,11,5\n");
+    assert_notes(&notes, &["column \"Frequency (V)\" is not used: dropped"]);
 }

@@ -99,7 +99,8 @@ fn alt_of_cloud_rf_is_the_height_above_ground() {
         let node = &plan.nodes[0];
         assert_eq!((node.name.as_str(), node.station.radio.frequency_mhz), ("Bohus", 868.0));
         assert!((node.station.height_agl_m - expected_m).abs() < 1e-9, "{header}");
-        assert_notes(&notes, &["alt of a table of CloudRF", "column \"txw\" is not used"]);
+        assert!((node.station.radio.tx_power_dbm - 20.0).abs() < 1e-9);
+        assert_notes(&notes, &["alt of a table of CloudRF", "units of \"txw\": converted"]);
     }
 }
 

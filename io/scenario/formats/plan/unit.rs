@@ -1,0 +1,184 @@
+//! Units of quantities in headers and cells of tables.
+
+use groundwave_propagation::numeric::log10;
+
+use super::field::Field;
+use super::values;
+
+/// Gain of a half-wave dipole, dBi.
+pub(crate) const DIPOLE_DBI: f64 = 2.15;
+
+/// Quantity of a column, by the unit of its values in a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    Metres,
+    Megahertz,
+    Hertz,
+    BitsPerSecond,
+    PowerDbm,
+    GainDbi,
+    LevelDb,
+    Degrees,
+}
+
+/// Conversion of a value to the unit of its column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Scale {
+    /// A factor.
+    Times(f64),
+    /// Decibels to be added.
+    Plus(f64),
+    /// A power, a factor to watts.
+    Watts(f64),
+}
+
+impl Scale {
+    /// The value in the unit of the column.
+    pub(crate) fn apply(self, value: f64) -> f64 {
+        match self {
+            Self::Times(factor) => value * factor,
+            Self::Plus(db) => value + db,
+            Self::Watts(factor) => 30.0 + 10.0 * log10(value * factor),
+        }
+    }
+
+    /// `true` if values stay as they are.
+    pub(crate) fn is_identity(self) -> bool {
+        self == Self::Times(1.0) || self == Self::Plus(0.0)
+    }
+}
+
+/// Units in small letters, of each quantity.
+const UNITS: [(&str, Quantity, Scale); 52] = [
+    ("m", Quantity::Metres, Scale::Times(1.0)),
+    ("meter", Quantity::Metres, Scale::Times(1.0)),
+    ("meters", Quantity::Metres, Scale::Times(1.0)),
+    ("metre", Quantity::Metres, Scale::Times(1.0)),
+    ("metres", Quantity::Metres, Scale::Times(1.0)),
+    ("foot", Quantity::Metres, Scale::Times(0.3048)),
+    ("feet", Quantity::Metres, Scale::Times(0.3048)),
+    ("ft", Quantity::Metres, Scale::Times(0.3048)),
+    ("ft.", Quantity::Metres, Scale::Times(0.3048)),
+    ("'", Quantity::Metres, Scale::Times(0.3048)),
+    ("fuss", Quantity::Metres, Scale::Times(0.3048)),
+    ("hz", Quantity::Megahertz, Scale::Times(1e-6)),
+    ("khz", Quantity::Megahertz, Scale::Times(1e-3)),
+    ("mhz", Quantity::Megahertz, Scale::Times(1.0)),
+    ("ghz", Quantity::Megahertz, Scale::Times(1e3)),
+    ("hz", Quantity::Hertz, Scale::Times(1.0)),
+    ("khz", Quantity::Hertz, Scale::Times(1e3)),
+    ("mhz", Quantity::Hertz, Scale::Times(1e6)),
+    ("ghz", Quantity::Hertz, Scale::Times(1e9)),
+    ("bps", Quantity::BitsPerSecond, Scale::Times(1.0)),
+    ("bit/s", Quantity::BitsPerSecond, Scale::Times(1.0)),
+    ("kbps", Quantity::BitsPerSecond, Scale::Times(1e3)),
+    ("kbit/s", Quantity::BitsPerSecond, Scale::Times(1e3)),
+    ("mbps", Quantity::BitsPerSecond, Scale::Times(1e6)),
+    ("mbit/s", Quantity::BitsPerSecond, Scale::Times(1e6)),
+    ("dbm", Quantity::PowerDbm, Scale::Plus(0.0)),
+    ("dbw", Quantity::PowerDbm, Scale::Plus(30.0)),
+    ("mw", Quantity::PowerDbm, Scale::Watts(1e-3)),
+    ("milliwatt", Quantity::PowerDbm, Scale::Watts(1e-3)),
+    ("milliwatts", Quantity::PowerDbm, Scale::Watts(1e-3)),
+    ("w", Quantity::PowerDbm, Scale::Watts(1.0)),
+    ("watt", Quantity::PowerDbm, Scale::Watts(1.0)),
+    ("watts", Quantity::PowerDbm, Scale::Watts(1.0)),
+    ("kw", Quantity::PowerDbm, Scale::Watts(1e3)),
+    ("dbi", Quantity::GainDbi, Scale::Plus(0.0)),
+    ("dbd", Quantity::GainDbi, Scale::Plus(DIPOLE_DBI)),
+    ("db", Quantity::LevelDb, Scale::Plus(0.0)),
+    ("deg", Quantity::Degrees, Scale::Times(1.0)),
+    ("degree", Quantity::Degrees, Scale::Times(1.0)),
+    ("degrees", Quantity::Degrees, Scale::Times(1.0)),
+    ("grad", Quantity::Degrees, Scale::Times(1.0)),
+    ("°", Quantity::Degrees, Scale::Times(1.0)),
+    ("º", Quantity::Degrees, Scale::Times(1.0)),
+    ("deg.", Quantity::Degrees, Scale::Times(1.0)),
+    ("degrees north", Quantity::Degrees, Scale::Times(1.0)),
+    ("degrees east", Quantity::Degrees, Scale::Times(1.0)),
+    ("degrees true", Quantity::Degrees, Scale::Times(1.0)),
+    ("deg true", Quantity::Degrees, Scale::Times(1.0)),
+    ("wgs84", Quantity::Degrees, Scale::Times(1.0)),
+    ("wgs 84", Quantity::Degrees, Scale::Times(1.0)),
+    ("dd", Quantity::Degrees, Scale::Times(1.0)),
+    ("decimal", Quantity::Degrees, Scale::Times(1.0)),
+];
+
+/// Quantity of a column; `None` of names and numbers without a unit.
+const fn quantity(field: Field) -> Option<Quantity> {
+    Some(match field {
+        Field::Height => Quantity::Metres,
+        Field::Frequency => Quantity::Megahertz,
+        Field::Bandwidth => Quantity::Hertz,
+        Field::BitRate => Quantity::BitsPerSecond,
+        Field::TxPower | Field::Eirp | Field::Erp | Field::Sensitivity => Quantity::PowerDbm,
+        Field::Gain => Quantity::GainDbi,
+        Field::NoiseFigure | Field::FeederLoss | Field::FrontToBack => Quantity::LevelDb,
+        Field::Lat
+        | Field::Lon
+        | Field::AzimuthBeamwidth
+        | Field::ElevationBeamwidth
+        | Field::ElectricalTilt
+        | Field::PointingAzimuth
+        | Field::PointingElevation => Quantity::Degrees,
+        _ => return None,
+    })
+}
+
+/// Conversion of a unit, in small letters, of a column; `None` where the column has no such unit.
+pub(crate) fn scale(field: Field, unit: &str) -> Option<Scale> {
+    let own = quantity(field)?;
+    let known = UNITS.iter().find(|(name, quantity, _)| *name == unit && *quantity == own);
+    known.map(|(_, _, scale)| *scale)
+}
+
+/// `true` for the name of a unit, in small letters.
+pub(crate) fn is_unit(text: &str) -> bool {
+    UNITS.iter().any(|(name, ..)| *name == text)
+}
+
+/// A number with a unit of its column after it, in the unit of the column: `100ft`, `5.8 GHz`.
+pub(crate) fn with_unit(field: Field, text: &str) -> Option<f64> {
+    let text = text.trim();
+    let begin = text.find(|c: char| c.is_alphabetic() || ['\'', '°', 'º'].contains(&c))?;
+    let (number, unit) = text.split_at(begin);
+    let scale = scale(field, &unit.trim().to_lowercase())?;
+    values::parse(number).ok().map(|value| scale.apply(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_give_values_in_those_of_the_column() {
+        for (field, text, expected) in [
+            (Field::Height, "100ft", 30.48),
+            (Field::Height, "30 m", 30.0),
+            (Field::Height, "100'", 30.48),
+            (Field::Frequency, "5.8 GHz", 5_800.0),
+            (Field::Frequency, "868,1 MHz", 868.1),
+            (Field::Bandwidth, "20 MHz", 20e6),
+            (Field::TxPower, "0.5 W", 26.989_700_043_360_19),
+            (Field::TxPower, "500mW", 26.989_700_043_360_19),
+            (Field::TxPower, "-3 dBW", 27.0),
+            (Field::Gain, "6 dBd", 8.15),
+            (Field::PointingAzimuth, "120°", 120.0),
+            (Field::FeederLoss, "1.5 dB", 1.5),
+        ] {
+            let value = with_unit(field, text).unwrap();
+            assert!((value - expected).abs() < 1e-9, "{text}: {value}");
+        }
+        for (field, text) in [
+            (Field::Height, "100"),
+            (Field::Height, "5 GHz"),
+            (Field::Frequency, "5 furlongs"),
+            (Field::Gain, "6 dBm"),
+            (Field::Name, "5 m"),
+            (Field::TxPower, "high W"),
+        ] {
+            assert_eq!(with_unit(field, text), None, "{text}");
+        }
+        assert!(!Scale::Watts(1.0).apply(0.0).is_finite());
+    }
+}
