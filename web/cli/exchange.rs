@@ -8,7 +8,7 @@ use groundwave_http::Failure;
 use groundwave_http::client::Client;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
-use groundwave_scenario::formats::{Format, FormatError, ReadOptions, Source, geojson};
+use groundwave_scenario::formats::{Format, FormatError, ReadOptions, Source, geojson, scenario};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -114,7 +114,8 @@ impl Import {
             Some(name) => readable(name)?,
             None => formats::identify(&source).map_err(Failure::input)?,
         };
-        let (format, body) = match format.write_plan.is_some() && source.documents.len() == 1 {
+        let is_single = format.write_plan.is_some() && source.documents.len() == 1;
+        let (format, body) = match is_single && !names_files(format, &source) {
             true => (format, source.bytes().to_vec()),
             false => (&geojson::FORMAT, self.plan(format, &source)?),
         };
@@ -136,8 +137,17 @@ impl Import {
     }
 }
 
+/// `true` for a scenario that is valid beside the files it names, antenna patterns among them, which a server does
+/// not have.
+fn names_files(format: &Format, source: &Source) -> bool {
+    let options = ReadOptions::new(default_station());
+    let is_valid = |source: &Source| format.read(source, &options).is_ok();
+    let alone = || Source::of(source.bytes().to_vec());
+    *format == scenario::FORMAT && !is_valid(&alone()) && is_valid(source)
+}
+
 impl Import {
-    /// The positions of a document that servers do not exchange, as one that they do.
+    /// The plan of a document that servers do not exchange, or of one beside files, as one that they do.
     fn plan(&self, format: &'static Format, source: &Source) -> Result<Vec<u8>, Failure> {
         let invalid =
             |error: FormatError| Failure::Input(format!("{}: {error}", self.from.display()));
