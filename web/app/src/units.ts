@@ -42,6 +42,15 @@ export function plain(value: number): string {
   return String(Number(value.toPrecision(DIGITS_MAX))).replace('-', '−');
 }
 
+/** A number of few digits that is not beyond another one: rounded up, or down. */
+export function inward(value: number, digits: number, up: boolean): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
+  const size = 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
+  // Steps of binary fractions are no digits.
+  const steps = up ? Math.ceil(value / size - 1e-6) : Math.floor(value / size + 1e-6);
+  return Number((steps * size).toPrecision(digits));
+}
+
 /** A number of things: `1 hop`, `2 hops`. */
 export function count(number: number, one: string, several = `${one}s`): string {
   return `${number} ${number === 1 ? one : several}`;

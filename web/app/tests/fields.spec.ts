@@ -44,6 +44,32 @@ test.describe('refusals', () => {
   });
 });
 
+test('a form is not sent with the value before one that is refused', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}&tab=coverage`);
+  let asked = 0;
+  page.on('request', (sent) => void (sent.method() !== 'GET' && asked++));
+  const radius = page.getByLabel('Radius, km');
+  await radius.fill('900');
+  await radius.press('Enter');
+  await expect(page.locator('.messages')).toContainText('invalid Radius, km: found 900, allowed 0.1 to 500');
+  await expect(radius).toHaveValue('10');
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('button', { name: 'Deployment and environment…' }).click();
+  const rain = page.getByLabel('Rain, mm/h');
+  for (const send of [() => rain.press('Enter'), () => page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click()]) {
+    await rain.fill('500');
+    await send();
+    await expect(rain).toHaveValue('0');
+    await expect(page.getByRole('dialog')).toBeVisible();
+  }
+  expect(asked).toBe(0);
+  await rain.fill('20');
+  await rain.press('Enter');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect.poll(async () => (await (await request.get(`/api/v1/deployments/${id}`)).json()).environment.rain_rate_mm_h).toBe(20);
+});
+
 test('every term of the environment has a field', async ({ page, request }) => {
   const { id } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}`);

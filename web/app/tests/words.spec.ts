@@ -2,7 +2,7 @@
 import { test as base } from '@playwright/test';
 import { readingName, readingUnit } from '../src/live/readings';
 import { coverOf, NO_POWER, NO_VALUE } from '../src/store/grid';
-import { area, count, fieldUnit, plain, shortTime } from '../src/units';
+import { area, count, fieldUnit, inward, plain, shortTime } from '../src/units';
 import { expect, nodesOf, open, plan, test } from './server';
 
 base('a stored number has no digits that binary fractions add', () => {
@@ -35,6 +35,11 @@ base('names of readings are words, with the unit beside them', () => {
   expect(readingUnit('battery', 'percent')).toBe('%');
 });
 
+base('a limit of few digits is within the limit', () => {
+  expect([inward(500 / 1.609344, 5, false), inward(0.1 / 1.609344, 5, true), inward(20000 / 0.3048, 5, false), inward(0, 5, true)]).toEqual([310.68, 0.062138, 65616, 0]);
+  expect([inward(250, 5, false), inward(0.3, 5, true), inward(-40, 5, true)]).toEqual([250, 0.3, -40]);
+});
+
 test('fields take and show heights in feet where units are imperial', async ({ page, request }) => {
   await page.addInitScript(() => localStorage.setItem('groundwave.units', 'imperial'));
   const { id, nodes } = await plan(request, ['Ramberget']);
@@ -47,7 +52,11 @@ test('fields take and show heights in feet where units are imperial', async ({ p
   await expect(field).toHaveValue('100');
   await field.fill('65620');
   await field.press('Enter');
-  await expect(page.locator('.messages')).toContainText('invalid Antenna height, ft: found 65620, allowed 0 to 65617');
+  await expect(page.locator('.messages')).toContainText('invalid Antenna height, ft: found 65620, allowed 0 to 65616');
+  // The limit that is named is allowed.
+  await field.fill('65616');
+  await field.press('Enter');
+  await expect.poll(async () => (await nodesOf(request, id))[0]!.height_agl_m).toBeCloseTo(65616 * 0.3048, 6);
 });
 
 test('an undo leaves what another client changed since', async ({ page, request }) => {
