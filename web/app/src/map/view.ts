@@ -494,6 +494,7 @@ export class MapView {
   #previewed: { id: string; links: readonly Link[] } | null = null;
 
   destroy(): void {
+    this.ready = false;
     this.map.remove();
   }
 }
