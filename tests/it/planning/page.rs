@@ -170,6 +170,12 @@ fn the_page_is_accessible_shareable_and_survives_its_server() {
 
 #[needs(page)]
 #[test]
+fn keys_work_beside_fields_without_text_and_repeats_are_one_move() {
+    browse("keys.spec.ts");
+}
+
+#[needs(page)]
+#[test]
 fn files_dropped_on_any_view_are_opened_each_with_its_report() {
     browse("drop.spec.ts");
 }

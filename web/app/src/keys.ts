@@ -1,17 +1,32 @@
 // Keys of the page. Fields and dialogs keep theirs.
-import { wrapped } from './geo';
+import { wrapped, type LatLon } from './geo';
 import { shown } from './map/camera';
 import { app } from './store/app.svelte';
 import type { Tab } from './store/ui.svelte';
+import { isTyping } from './ui/typing';
 
 const TABS: readonly Tab[] = ['nodes', 'links', 'coverage', 'tools'];
 const STEP_PX = 1;
 const BIG_STEP_PX = 10;
 
+const MODIFIERS = ['Alt', 'Shift', 'Control', 'Meta'];
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
-function inField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable);
+/** Wait after a key that moves nodes, so that its repeats are one change, ms. */
+const NUDGED_MS = 300;
+/** Nodes that keys have moved on the page, with their places before, by id; the server does not have these moves yet. */
+const nudged = new Map<string, LatLon>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Sends what keys have moved, as one change. */
+function settle(): void {
+  clearTimeout(timer);
+  const moves = [...nudged].flatMap(([id, from]) => {
+    const node = app.plan.byId.get(id);
+    return node ? [{ id, from, to: { lat: node.lat, lon: node.lon } }] : [];
+  });
+  nudged.clear();
+  if (moves.length) void app.attempt(() => app.commands.move(moves));
 }
 
 /** Moves the selected nodes on the screen. */
@@ -19,12 +34,15 @@ function nudge(direction: [number, number], big: boolean): void {
   const map = app.map?.map;
   if (!map || !app.chosenNodes.length) return;
   const step = big ? BIG_STEP_PX : STEP_PX;
-  const moves = app.chosenNodes.map((node) => {
+  for (const node of app.chosenNodes) {
     const at = map.project(shown(map, node));
     const to = map.unproject([at.x + direction[0] * step, at.y + direction[1] * step]);
-    return { id: node.id, from: { lat: node.lat, lon: node.lon }, to: { lat: to.lat, lon: wrapped(to.lng) } };
-  });
-  void app.attempt(() => app.commands.move(moves));
+    if (!nudged.has(node.id)) nudged.set(node.id, { lat: node.lat, lon: node.lon });
+    app.plan.put({ ...node, lat: to.lat, lon: wrapped(to.lng) });
+  }
+  clearTimeout(timer);
+  timer = setTimeout(settle, NUDGED_MS);
+  addEventListener('pointerdown', settle, { once: true, capture: true });
 }
 
 /** Does what a key stands for. Returns true if it stands for something. */
@@ -33,12 +51,14 @@ export function press(event: KeyboardEvent): boolean {
   const control = event.ctrlKey || event.metaKey;
   const letter = event.key.toLowerCase();
   if (ui.dialog !== 'none' || event.defaultPrevented) return false;
+  const arrow = event.altKey && !control && app.chosenNodes.length ? ARROWS[event.key] : undefined;
+  if (!arrow && !MODIFIERS.includes(event.key)) settle();
   if (control && letter === 'p' && app.plan.deployment) ui.dialog = 'print';
-  else if (control && letter === 'z' && !inField(event.target)) void (event.shiftKey ? app.redo() : app.undo());
-  else if (control && letter === 'y' && !inField(event.target)) void app.redo();
-  else if (inField(event.target)) return false;
+  else if (control && letter === 'z' && !isTyping(event.target)) void (event.shiftKey ? app.redo() : app.undo());
+  else if (control && letter === 'y' && !isTyping(event.target)) void app.redo();
+  else if (isTyping(event.target)) return false;
   else if (control && letter === 'a') ui.selected = app.plan.nodes.map((node) => node.id);
-  else if (event.altKey && ARROWS[event.key]) nudge(ARROWS[event.key] as [number, number], event.shiftKey);
+  else if (arrow) nudge(arrow, event.shiftKey);
   else if (control || event.altKey) return false;
   else if (event.key === 'Escape') {
     if (ui.fan) ui.fan = null;
@@ -47,7 +67,7 @@ export function press(event: KeyboardEvent): boolean {
       app.tools.clearDrawn();
     } else ui.selected = [];
   } else if ((event.key === 'Delete' || event.key === 'Backspace') && ui.selected.length) void app.attempt(() => app.commands.remove(ui.selected));
-  else if (event.key === 'Enter' && ui.tool !== 'select' && !(event.target instanceof HTMLButtonElement)) app.actAtCentre();
+  else if (event.key === 'Enter' && ui.tool !== 'select' && !(event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement)) app.actAtCentre();
   else if (event.key === '/') document.getElementById('search')?.focus();
   else if (event.key === '?') ui.dialog = 'help';
   else if (letter === 'n' && app.plan.deployment) {

@@ -1,5 +1,6 @@
 // The live view: login, nodes and their liveness, approvals, charts, topology, events, a gateway that goes and comes back.
 import type { Page } from '@playwright/test';
+import type { Live } from '../src/live/live.svelte';
 import { bootstrap, login, mesh, Mesh, PASSWORD, serious, watch, type Station } from './mesh';
 import { expect, test } from './server';
 
@@ -280,6 +281,19 @@ test.describe('planning and gateway in one process', () => {
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await expect(page.locator('#account')).toContainText('admin');
     await expect(page.locator('#links li')).not.toHaveCount(0);
+    // The link is in the address, and in one that is shared.
+    await link.getByRole('button').click();
+    await expect(page).toHaveURL(/sel=[^&]*%7C/);
+    await page.reload();
+    await expect(page.locator('#finding')).toBeVisible();
+    // What an account was shown is gone with its login.
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await expect(page.locator('#login')).toBeVisible();
+    expect(await page.evaluate(() => {
+      const { live } = window.groundwave as unknown as { live: Live };
+      return [live.nodes.length, live.links.length, live.pending.length, live.events.length];
+    })).toEqual([0, 0, 0, 0]);
   });
 });
 

@@ -36,7 +36,7 @@ export async function all<T>(ask: (cursor: string | undefined) => Promise<Page<T
 }
 
 export class Live {
-  readonly session = new Session();
+  readonly session: Session = new Session(() => this.#clear());
   nodes = $state.raw<LiveNode[]>([]);
   graph = $state.raw<Graph | null>(null);
   /** Links that the plan predicts. */
@@ -98,8 +98,6 @@ export class Live {
 
   /** Begins to follow the mesh; returns how to end it. */
   follow(): () => void {
-    // What another account was shown is none of this one's.
-    [this.pending, this.events, this.outages] = [[], [], []];
     this.#stream.start();
     document.addEventListener('visibilitychange', this.#turned);
     this.#clock = setInterval(() => void (!document.hidden && (this.now_ms = Date.now())), 1000);
@@ -110,6 +108,14 @@ export class Live {
       clearInterval(this.#clock);
       clearTimeout(this.#timer);
     };
+  }
+
+  /** Forgets the mesh: what an account was shown is none of the next one's. */
+  #clear(): void {
+    [this.nodes, this.planned, this.pending, this.events, this.outages] = [[], [], [], [], []];
+    [this.graph, this.health, this.node, this.link] = [null, null, null, null];
+    [this.#etag, this.#plannedOf, this.fault] = ['', '', ''];
+    [this.loaded, this.placing] = [false, false];
   }
 
   #soon(ms: number): void {
@@ -128,10 +134,16 @@ export class Live {
   /** Asks for everything that is shown. */
   async refresh(): Promise<void> {
     clearTimeout(this.#timer);
-    if (document.hidden || !this.session.me) return;
+    const { me } = this.session;
+    if (document.hidden || !me) return;
     try {
       await Promise.all([this.#askNodes(), this.#askGraph(), this.#askOutages(), this.session.may('operator') ? this.askPending() : undefined]);
       this.health = await wanted(gateway.GET('/v1/mesh/health'));
+      // An answer to the account before.
+      if (this.session.me?.username !== me.username) {
+        this.#clear();
+        return void this.refresh();
+      }
       if (offer().planning !== null) void this.#askPlanned();
       if (this.gone) app.ui.tell('The gateway is back.');
       this.gone = false;

@@ -31,7 +31,8 @@ export class Session {
   known = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor() {
+  /** `ended` is called when nobody is logged in any more. */
+  constructor(private readonly ended: () => void) {
     access.token = kept();
     access.refused = () => this.#end('Your login has ended. Log in again.');
   }
@@ -87,5 +88,6 @@ export class Session {
     keep(null);
     this.me = null;
     this.reason = reason;
+    this.ended();
   }
 }

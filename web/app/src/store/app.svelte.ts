@@ -178,8 +178,19 @@ export class App {
   async addNode(place: LatLon, extra: Partial<NewNode> = {}): Promise<boolean> {
     const template = this.tools.templateId;
     const [name = ''] = this.freeNames('Node', 1, this.plan.nodes.length + 1);
-    const body: NewNode = { name, lat: place.lat, lon: place.lon, ...(template ? { template_id: template } : {}), ...extra };
-    return (await this.attempt(async () => (await this.commands.add([body]), true))) ?? false;
+    const body: NewNode = { name, lat: place.lat, lon: place.lon, ...extra };
+    const add = async () => {
+      if (!template) return this.commands.add([body]);
+      await this.commands.add([{ template_id: template, ...body }]).catch(async (fault: unknown) => {
+        if (!(fault instanceof Refusal) || fault.status === 0) throw fault;
+        await this.plan.listTemplates();
+        if (this.plan.templates.some((one) => one.id === template)) throw fault;
+        this.tools.templateId = null;
+        this.ui.tell('The template was deleted by another client: new nodes are plain relays.');
+        await this.commands.add([body]);
+      });
+    };
+    return (await this.attempt(async () => (await add(), true))) ?? false;
   }
 
   /** Nodes on the spot of a node, with it; null where it stands alone. */

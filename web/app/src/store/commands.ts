@@ -205,14 +205,15 @@ export class Commands {
     );
   }
 
-  async #place(id: string, to: LatLon): Promise<void> {
+  async #place(id: string, from: LatLon, to: LatLon): Promise<void> {
     const before = this.#known(id);
     this.plan.put({ ...before, ...to });
     try {
       const path = { id: before.id };
       this.plan.put(await wanted(api.PUT('/api/v1/nodes/{id}/position', { params: { path }, body: to })));
     } catch (fault) {
-      this.plan.put(before);
+      // The page may have shown the node on its way.
+      this.plan.put({ ...before, ...from });
       throw fault;
     }
   }
@@ -221,11 +222,11 @@ export class Commands {
     const steps = moves.map(({ id, from, to }): Step => {
       /** The place to which this page moved the node; the first move is from a place that the page has shown. */
       let left: LatLon | null = null;
-      const move = async (place: LatLon) => {
-        await this.#place(id, place);
-        left = place;
+      const move = async (start: LatLon, end: LatLon) => {
+        await this.#place(id, start, end);
+        left = end;
       };
-      return { id: () => id, name: this.#known(id).name, check: () => void (left && this.#unchanged(id, left)), do: () => move(to), undo: () => move(from) };
+      return { id: () => id, name: this.#known(id).name, check: () => void (left && this.#unchanged(id, left)), do: () => move(from, to), undo: () => move(to, from) };
     });
     await this.history.run(
       this.#batch(steps, {

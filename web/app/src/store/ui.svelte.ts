@@ -2,6 +2,7 @@
 import type { Surroundings } from '../api/client';
 import type { LatLon } from '../geo';
 import { PER_NODE } from '../map/ranked';
+import { SELECTED_MAX } from './url';
 import type { Units } from '../units';
 
 /** Views of the page. */
@@ -145,6 +146,8 @@ export class Ui {
 
   /** Copies an address of the page. */
   async share(address: string): Promise<void> {
-    this.tell((await copied(address)) ? 'The address of this view is copied.' : 'Copy the address of this view from the address bar.');
+    const text = (await copied(address)) ? 'The address of this view is copied.' : 'Copy the address of this view from the address bar.';
+    const without = this.mode === 'plan' && this.selected.length > SELECTED_MAX;
+    this.tell(without ? `${text} It has no selection: ${this.selected.length} nodes are selected, an address holds ${SELECTED_MAX}.` : text);
   }
 }

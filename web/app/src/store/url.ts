@@ -11,7 +11,8 @@ export interface Address {
   tool: string | null;
 }
 
-const SELECTED_MAX = 20;
+/** Selected nodes that an address holds. */
+export const SELECTED_MAX = 20;
 const MODES: readonly string[] = ['plan', 'live', 'replay'] satisfies Mode[];
 
 const fieldsOf = (hash: string) => new URLSearchParams(hash.replace(/^#/, ''));
