@@ -215,7 +215,9 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   await page.route('**/api/v1/coverage/*/tiles', () => undefined);
   await page.getByRole('button', { name: 'Compute 2 coverages' }).click();
   await page.getByRole('button', { name: 'Cancel Ramberget' }).click();
-  await page.getByRole('button', { name: 'Remove all' }).click();
+  await page.getByRole('button', { name: 'Remove all…' }).click();
+  expect(await page.evaluate(() => window.groundwave.app.coverages.jobs.length)).toBeGreaterThan(0);
+  await page.getByRole('button', { name: /^Remove \d coverages?$/ }).click();
   await expect(page.locator('.jobs')).toContainText('No coverage yet');
   expect(await page.evaluate(() => window.groundwave.app.coverages.jobs.length)).toBe(0);
 });

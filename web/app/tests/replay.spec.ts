@@ -217,3 +217,39 @@ test('the address of a recording that is not there shows no other one, and stays
   await expect(page.locator('#events li')).toHaveCount(info.events.length);
   await expect(page).toHaveURL(new RegExp(`r=${info.id}`));
 });
+
+test('changes are those of their recording and of their kind, and a recording is closed after a question', async ({ page, request }) => {
+  await open(page);
+  await drop(page, 'failover.gwlog');
+  await page.evaluate(() => (window.groundwave as unknown as Shown).replay.seek(8));
+  await expect(page.getByRole('button', { name: 'Add at 00:08' })).toBeEnabled();
+  const action = page.locator('select[name=action]');
+  await action.selectOption('rain');
+  await page.locator('[name=value]').fill('250');
+  await page.locator('[name=value]').press('Tab');
+  await action.selectOption('power');
+  await expect(page.locator('[name=value]')).toHaveValue('20');
+  await action.selectOption('height');
+  await page.locator('[name=value]').fill('10.4');
+  await page.locator('[name=value]').press('Tab');
+  await page.getByRole('button', { name: /^Add at/ }).click();
+  await expect(page.locator('#changes li')).toHaveCount(1);
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  await page.evaluate(() => (window.groundwave as unknown as Shown).replay.seek(12));
+  await expect(page.locator('#differences')).toContainText('operating, 10.4 m');
+
+  await drop(page, 'convoy.gwlog');
+  await expect.poll(() => page.evaluate(() => (window.groundwave as unknown as Shown).replay.info?.name)).toBe('convoy.gwlog');
+  await expect(page.locator('#changes')).toHaveCount(0);
+  await expect.poll(async () => {
+    const names = await page.evaluate(() => (window.groundwave as unknown as Shown).replay.shown?.recorded.nodes.map((node) => node.name) ?? []);
+    return names.includes(await page.locator('select[name=node]').inputValue());
+  }).toBe(true);
+
+  const count = async () => (await (await request.get('/api/v1/replays')).json()).filter((info: { base_id: string | null }) => !info.base_id).length;
+  expect(await count()).toBe(2);
+  await page.getByRole('button', { name: 'Close this recording…' }).click();
+  expect(await count()).toBe(2);
+  await page.getByRole('button', { name: /on the server$/ }).click();
+  await expect.poll(count).toBe(1);
+});

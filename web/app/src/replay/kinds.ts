@@ -1,5 +1,5 @@
 // States of links as words, colours and dashes; and what differs between two frames.
-import { figure, signed } from '../units';
+import { fieldUnit, signed, type Units } from '../units';
 import { COLOURS, DASHES, ratingOf, WIDTHS } from '../verdict';
 import type { Frame, ReplayLink } from './frames';
 
@@ -55,14 +55,20 @@ function nameOf(frames: Frame[], id: string): string {
   return frames.flatMap((frame) => frame.nodes).find((node) => node.node_id === id)?.name ?? id;
 }
 
+/** A height to the centimetre, or tenth of a foot. */
+function exact(height_m: number, units: Units): string {
+  const { name, size } = fieldUnit('height', units);
+  return `${Number((height_m / size).toFixed(units === 'metric' ? 2 : 1))} ${name}`;
+}
+
 /** What differs between two frames of one time. */
-export function differences(recorded: Frame, changed: Frame): Difference[] {
+export function differences(recorded: Frame, changed: Frame, units: Units): Difference[] {
   const both = [recorded, changed];
   const found: Difference[] = [];
   const nodes = both.map((frame) => new Map(frame.nodes.map((node) => [node.node_id, node])));
   const state = (at: number, id: string) => {
     const node = nodes[at]?.get(id);
-    return node ? (node.operating ? `operating, ${figure(node.height_agl_m, 0)} m` : 'failed') : 'absent';
+    return node ? (node.operating ? `operating, ${exact(node.height_agl_m, units)}` : 'failed') : 'absent';
   };
   for (const id of new Set(both.flatMap((frame) => frame.nodes.map((node) => node.node_id)))) {
     if (state(0, id) !== state(1, id)) found.push({ id, what: nameOf(both, id), recorded: state(0, id), changed: state(1, id) });

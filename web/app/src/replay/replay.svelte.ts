@@ -42,7 +42,7 @@ export class Replay {
   waits = $state(false);
   busy = $state<'' | 'open' | 'compare'>('');
   fault = $state('');
-  differences = $derived(this.shown?.changed ? differences(this.shown.recorded, this.shown.changed) : []);
+  differences = $derived(this.shown?.changed ? differences(this.shown.recorded, this.shown.changed, app.ui.units) : []);
 
   #frames: Frames | null = null;
   #changed: Frames | null = null;
