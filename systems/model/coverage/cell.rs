@@ -1,6 +1,7 @@
 //! Link budget of a receiver in one cell.
 
-use crate::radio::prediction::{normal_prob, sigma_of_deciles_db};
+use crate::radio::deciles::sigma_of_deciles_db;
+use crate::radio::prediction::normal_prob;
 use crate::radio::{ModulationId, Verdict};
 
 /// One cell of a coverage. All figures are those of the link from the site to the cell's centre.

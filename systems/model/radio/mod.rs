@@ -12,6 +12,7 @@ mod building;
 pub mod calibration;
 pub mod climate;
 mod clutter;
+pub(crate) mod deciles;
 pub mod environment;
 pub mod field_strength;
 pub mod fresnel;

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Offset;
+use super::deciles::DEVIATE_10_PERCENT;
 use super::outcome::Verdict;
 
 /// Median loss beyond free space where an antenna stands below roofs or trees that nobody described,
@@ -27,9 +28,8 @@ const UNKNOWN_SURROUNDINGS_M: f64 = 250.0;
 /// down it is taken to stand wholly within them, and in part between.
 pub(super) const ABOVE_SURROUNDINGS_M: f64 = 10.0;
 
-/// Deviates of the normal distribution exceeded in 5 and in 10 % of cases.
+/// Deviate of the normal distribution exceeded in 5 % of cases.
 const DEVIATE_5_PERCENT: f64 = 1.644_853_626_951_472_7;
-const DEVIATE_10_PERCENT: f64 = 1.281_551_565_544_600_4;
 
 /// Deviate of the normal distribution not exceeded in 99 % of cases.
 const DEVIATE_99_PERCENT: f64 = 2.326_347_874_040_841;
@@ -302,11 +302,6 @@ impl Prediction {
 /// Standard deviation of the sum of two independent parts, dB.
 fn total_sigma_db(link_sigma_db: f64, place_sigma_db: f64) -> f64 {
     (link_sigma_db * link_sigma_db + place_sigma_db * place_sigma_db).sqrt()
-}
-
-/// Standard deviation of a normal distribution by the values exceeded in 10 and in 90 % of cases, dB.
-pub(crate) fn sigma_of_deciles_db([high_db, low_db]: [f64; 2]) -> f64 {
-    (high_db - low_db) / (2.0 * DEVIATE_10_PERCENT)
 }
 
 /// Probability that a standard normal variable is not above `deviate`; 0 of NaN.

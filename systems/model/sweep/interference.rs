@@ -10,7 +10,8 @@
 
 use std::f64::consts::LN_10;
 
-use crate::radio::prediction::{normal_prob, sigma_of_deciles_db};
+use crate::radio::deciles::sigma_of_deciles_db;
+use crate::radio::prediction::normal_prob;
 
 /// Correlation of the shadowing of two links of one receiver, unless another is given: between sites,
 /// 3GPP TR 36.942, 4.5.2.

@@ -11,7 +11,7 @@ use super::{
     Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, PropagationMode, Settings,
     ShareRanges, Validity,
 };
-use crate::radio::prediction::sigma_of_deciles_db;
+use crate::radio::deciles::sigma_of_deciles_db;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Radius of the effective Earth of the Recommendation, m.
