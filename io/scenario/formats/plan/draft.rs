@@ -37,7 +37,7 @@ fn converted(field: Field, name: &str, text: &str) -> Option<String> {
     };
     let value = match values::parse(text) {
         Ok(value) => by_header(value)?,
-        Err(_) => unit::with_unit(field, text)?,
+        Err(_) => unit::with_unit(field.quantity()?, text)?,
     };
     Some(value.to_string())
 }

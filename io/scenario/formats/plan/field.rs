@@ -1,6 +1,6 @@
 //! Columns of tables, with their aliases in other programs.
 
-use super::unit::{Scale, is_unit, scale};
+use super::unit::{Quantity, Scale, is_unit, scale};
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,7 +246,7 @@ pub(crate) fn scale_of(name: &str, field: Field) -> Scale {
     let is_whole = own.is_none() && lookup(&plain) != Meaning::Unknown;
     let split = split(name).filter(|_| !is_whole);
     let unit = own.or_else(|| split.as_ref().map(|split| split.unit.as_str()));
-    unit.and_then(|unit| scale(field, unit)).unwrap_or(Scale::Times(1.0))
+    unit.and_then(|unit| field.scale(unit)).unwrap_or(Scale::Times(1.0))
 }
 
 /// A name in small letters without marks, `_` for blanks and hyphens.
@@ -331,6 +331,32 @@ impl Field {
         }
     }
 
+    /// Conversion of a unit, in small letters; `None` where the column has no such unit.
+    fn scale(self, unit: &str) -> Option<Scale> {
+        scale(self.quantity()?, unit)
+    }
+
+    /// Quantity of its values; `None` of names and numbers without a unit.
+    pub(crate) const fn quantity(self) -> Option<Quantity> {
+        Some(match self {
+            Self::Height => Quantity::Metres,
+            Self::Frequency => Quantity::Megahertz,
+            Self::Bandwidth => Quantity::Hertz,
+            Self::BitRate => Quantity::BitsPerSecond,
+            Self::TxPower | Self::Eirp | Self::Erp | Self::Sensitivity => Quantity::PowerDbm,
+            Self::Gain => Quantity::GainDbi,
+            Self::NoiseFigure | Self::FeederLoss | Self::FrontToBack => Quantity::LevelDb,
+            Self::Lat
+            | Self::Lon
+            | Self::AzimuthBeamwidth
+            | Self::ElevationBeamwidth
+            | Self::ElectricalTilt
+            | Self::PointingAzimuth
+            | Self::PointingElevation => Quantity::Degrees,
+            _ => return None,
+        })
+    }
+
     /// Meaning of a column of this name. Letter case and marks of letters are ignored; blanks and hyphens equal
     /// underscores. A unit may follow, in brackets or after an underscore; a column in a unit that is not one of
     /// its quantity is unknown.
@@ -348,7 +374,7 @@ impl Field {
             (meaning, _) => meaning,
         };
         let height = Meaning::Known { field: Field::Height, own: false };
-        let has_unit = |field| split.unit.is_empty() || scale(field, &split.unit).is_some();
+        let has_unit = |field: Field| split.unit.is_empty() || field.scale(&split.unit).is_some();
         match meaning {
             Meaning::OtherHeight if split.is_above_ground && has_unit(Field::Height) => height,
             Meaning::Known { field: Field::Height, .. } | Meaning::Noted(Field::Height, _)

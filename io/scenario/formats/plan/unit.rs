@@ -2,15 +2,14 @@
 
 use groundwave_propagation::numeric::log10;
 
-use super::field::Field;
 use super::values;
 
 /// Gain of a half-wave dipole, dBi.
 pub(crate) const DIPOLE_DBI: f64 = 2.15;
 
 /// Quantity of a column, by the unit of its values in a plan.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quantity {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
     Metres,
     Megahertz,
     Hertz,
@@ -104,32 +103,10 @@ const UNITS: [(&str, Quantity, Scale); 52] = [
     ("decimal", Quantity::Degrees, Scale::Times(1.0)),
 ];
 
-/// Quantity of a column; `None` of names and numbers without a unit.
-const fn quantity(field: Field) -> Option<Quantity> {
-    Some(match field {
-        Field::Height => Quantity::Metres,
-        Field::Frequency => Quantity::Megahertz,
-        Field::Bandwidth => Quantity::Hertz,
-        Field::BitRate => Quantity::BitsPerSecond,
-        Field::TxPower | Field::Eirp | Field::Erp | Field::Sensitivity => Quantity::PowerDbm,
-        Field::Gain => Quantity::GainDbi,
-        Field::NoiseFigure | Field::FeederLoss | Field::FrontToBack => Quantity::LevelDb,
-        Field::Lat
-        | Field::Lon
-        | Field::AzimuthBeamwidth
-        | Field::ElevationBeamwidth
-        | Field::ElectricalTilt
-        | Field::PointingAzimuth
-        | Field::PointingElevation => Quantity::Degrees,
-        _ => return None,
-    })
-}
-
-/// Conversion of a unit, in small letters, of a column; `None` where the column has no such unit.
-pub(crate) fn scale(field: Field, unit: &str) -> Option<Scale> {
-    let own = quantity(field)?;
-    let known = UNITS.iter().find(|(name, quantity, _)| *name == unit && *quantity == own);
-    known.map(|(_, _, scale)| *scale)
+/// Conversion of a unit, in small letters, of a quantity; `None` where it has no such unit.
+pub(crate) fn scale(quantity: Quantity, unit: &str) -> Option<Scale> {
+    let entry = UNITS.iter().find(|(name, own, _)| *name == unit && *own == quantity);
+    entry.map(|(_, _, scale)| *scale)
 }
 
 /// `true` for the name of a unit, in small letters.
@@ -137,12 +114,12 @@ pub(crate) fn is_unit(text: &str) -> bool {
     UNITS.iter().any(|(name, ..)| *name == text)
 }
 
-/// A number with a unit of its column after it, in the unit of the column: `100ft`, `5.8 GHz`.
-pub(crate) fn with_unit(field: Field, text: &str) -> Option<f64> {
+/// A number with a unit of its quantity after it, in the unit of the column: `100ft`, `5.8 GHz`.
+pub(crate) fn with_unit(quantity: Quantity, text: &str) -> Option<f64> {
     let text = text.trim();
     let begin = text.find(|c: char| c.is_alphabetic() || ['\'', '°', 'º'].contains(&c))?;
     let (number, unit) = text.split_at(begin);
-    let scale = scale(field, &unit.trim().to_lowercase())?;
+    let scale = scale(quantity, &unit.trim().to_lowercase())?;
     values::parse(number).ok().map(|value| scale.apply(value))
 }
 
@@ -152,32 +129,31 @@ mod tests {
 
     #[test]
     fn units_give_values_in_those_of_the_column() {
-        for (field, text, expected) in [
-            (Field::Height, "100ft", 30.48),
-            (Field::Height, "30 m", 30.0),
-            (Field::Height, "100'", 30.48),
-            (Field::Frequency, "5.8 GHz", 5_800.0),
-            (Field::Frequency, "868,1 MHz", 868.1),
-            (Field::Bandwidth, "20 MHz", 20e6),
-            (Field::TxPower, "0.5 W", 26.989_700_043_360_19),
-            (Field::TxPower, "500mW", 26.989_700_043_360_19),
-            (Field::TxPower, "-3 dBW", 27.0),
-            (Field::Gain, "6 dBd", 8.15),
-            (Field::PointingAzimuth, "120°", 120.0),
-            (Field::FeederLoss, "1.5 dB", 1.5),
+        for (quantity, text, expected) in [
+            (Quantity::Metres, "100ft", 30.48),
+            (Quantity::Metres, "30 m", 30.0),
+            (Quantity::Metres, "100'", 30.48),
+            (Quantity::Megahertz, "5.8 GHz", 5_800.0),
+            (Quantity::Megahertz, "868,1 MHz", 868.1),
+            (Quantity::Hertz, "20 MHz", 20e6),
+            (Quantity::PowerDbm, "0.5 W", 26.989_700_043_360_19),
+            (Quantity::PowerDbm, "500mW", 26.989_700_043_360_19),
+            (Quantity::PowerDbm, "-3 dBW", 27.0),
+            (Quantity::GainDbi, "6 dBd", 8.15),
+            (Quantity::Degrees, "120°", 120.0),
+            (Quantity::LevelDb, "1.5 dB", 1.5),
         ] {
-            let value = with_unit(field, text).unwrap();
+            let value = with_unit(quantity, text).unwrap();
             assert!((value - expected).abs() < 1e-9, "{text}: {value}");
         }
-        for (field, text) in [
-            (Field::Height, "100"),
-            (Field::Height, "5 GHz"),
-            (Field::Frequency, "5 furlongs"),
-            (Field::Gain, "6 dBm"),
-            (Field::Name, "5 m"),
-            (Field::TxPower, "high W"),
+        for (quantity, text) in [
+            (Quantity::Metres, "100"),
+            (Quantity::Metres, "5 GHz"),
+            (Quantity::Megahertz, "5 furlongs"),
+            (Quantity::GainDbi, "6 dBm"),
+            (Quantity::PowerDbm, "high W"),
         ] {
-            assert_eq!(with_unit(field, text), None, "{text}");
+            assert_eq!(with_unit(quantity, text), None, "{text}");
         }
         assert!(!Scale::Watts(1.0).apply(0.0).is_finite());
     }
