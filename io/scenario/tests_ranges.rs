@@ -91,7 +91,10 @@ fn document() -> Value {
     let class = json!({
         "frequency_mhz": [0, 1000], "distance_km": [0, 10], "loss_db": 1, "interval_db": [0, 2],
     });
-    environment["calibration"] = json!({ "name": "c", "classes": [class] });
+    let fitted = json!({
+        "model": "itm", "time_percent": 50, "location_percent": 50, "situation_percent": 50,
+    });
+    environment["calibration"] = json!({ "name": "c", "classes": [class], "fitted": fitted });
     document["antenna"][0]["pattern"] =
         json!({ "horizontal_loss_db": [0, 3, 9, 3], "vertical_loss_db": [0, 3, 9, 3] });
     document["weather"][0]["clutter"] = json!({ "kind": "height_gain", "category": "urban" });

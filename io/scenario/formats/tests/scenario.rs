@@ -117,9 +117,11 @@ fn shipped_scenarios_are_plans_but_for_files_of_their_own() {
             refused(SCENARIO, &bytes, &["motion", "ns2_file", "without its folder"]);
             continue;
         }
-        let (plan, _) = read(SCENARIO, &bytes, &defaults()).unwrap();
+        let (mut plan, _) = read(SCENARIO, &bytes, &defaults()).unwrap();
         let scenario = crate::load(file).unwrap();
         assert_eq!(plan.nodes.len(), scenario.node_names.len());
+        // What is written names the model.
+        plan.names_model = true;
         let again = read(SCENARIO, &written(SCENARIO, &plan), &defaults()).unwrap().0;
         assert_eq!(again, plan, "{}", file.display());
         read_ones += 1;

@@ -52,13 +52,16 @@ fn check(plan: &RelayPlan, request: &RelayRequest<'_>) {
     assert_eq!(plan.meets_target, plan.shortfall.is_none(), "{:?}", plan.shortfall);
     let slowest = plan.segments.iter().map(|s| s.data_rate_bps).fold(f64::INFINITY, f64::min);
     assert_eq!(plan.bottleneck_rate_bps, slowest);
-    assert_eq!(plan.meets_target, slowest >= request.target_data_rate_bps);
+    let is_known = |s: &RelaySegment| s.forward.terrain.ground.is_enough();
+    let is_fast = slowest >= request.target_data_rate_bps;
+    assert_eq!(plan.meets_target, is_fast && plan.segments.iter().all(is_known));
     assert_eq!(plan.chain[0].position, request.tx.position);
     assert_eq!(plan.chain[plan.chain.len() - 1].position, request.rx.position);
     for (ends, segment) in plan.chain.windows(2).zip(&plan.segments) {
         let way = geodesic::inverse(ends[0].position, ends[1].position);
         assert!((way.distance_m - segment.distance_m).abs() < 1e-3);
-        assert_eq!(segment.closes, segment.data_rate_bps >= request.target_data_rate_bps);
+        let is_fast = segment.data_rate_bps >= request.target_data_rate_bps;
+        assert_eq!(segment.closes, is_fast && is_known(segment));
         // One point lies in no direction of another at the same place.
         let apart = segment.distance_m > 1.0;
         let pointing = ends[0].to_next.unwrap();
