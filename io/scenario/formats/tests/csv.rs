@@ -171,7 +171,7 @@ fn rows_without_a_position_leave_the_others_and_are_told() {
 }
 
 #[test]
-fn a_row_at_fault_leaves_the_others_and_is_told() {
+fn row_at_fault_is_dropped_with_a_note_and_the_others_stay() {
     let bad = [
         ("97.7,11,5", "found 97.7, allowed degrees north"),
         ("57,11,high", "found \"high\", allowed a finite number"),
