@@ -122,11 +122,11 @@ pub(super) fn is_number(text: &str) -> bool {
     digits(whole) && digits(fraction)
 }
 
-/// `true` if the first line that is not empty is a time, as in a trace.
+/// `true` if the first lines that are not empty, two at most, are times, as in a trace.
 #[must_use]
 pub fn is_trace(text: &str) -> bool {
-    let first = text.lines().map(content).find(|line| !line.is_empty());
-    first.is_some_and(is_number)
+    let mut first = text.lines().map(content).filter(|line| !line.is_empty()).take(2).peekable();
+    first.peek().is_some() && first.all(is_number)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub use self::summary::AntennaSummary;
 pub const BYTES_MAX: u64 = 4 << 20;
 
 /// Gain of a half-wave dipole, dBi (ITU-R BS.561).
-const DIPOLE_DBI: f64 = 2.15;
+pub(crate) const DIPOLE_DBI: f64 = 2.15;
 
 /// An antenna as a file describes it.
 #[derive(Debug, Clone, PartialEq)]

@@ -130,7 +130,8 @@ pub fn extensions(can: impl Fn(&Format) -> bool) -> String {
 /// Documents of no format, with those that are read.
 pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
     let path_of = |index: usize| source.names.get(index).map(|name| source.path.join(name));
-    let documents = source.documents.iter().enumerate();
+    let is_companion = |index| FORMATS.into_iter().any(|format| source.is_companion(index, format));
+    let documents = source.documents.iter().enumerate().filter(|(index, _)| !is_companion(*index));
     let mut by_document = documents.map(|(index, bytes)| {
         identify_one(bytes, &path_of(index).unwrap_or_else(|| source.path.clone()))
     });
@@ -157,6 +158,14 @@ const MAP_AND_GRAPH: (&str, &str) = ("meshviewer", "ffmap");
 
 fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatError> {
     let sample = Sample::of(bytes);
+    if let Some(format) = FORMATS.into_iter().find(|format| format.has_companion(path)) {
+        let allowed = format!(
+            "that of the site, .{} of the same name, with which it is read",
+            format.extension()
+        );
+        let actual = format!("a file beside that of a {}", format.label);
+        return Err(Fault::new("format", actual, allowed).unidentified(Location::path("format")));
+    }
     let reading = || FORMATS.into_iter().filter(|format| format.read.is_some());
     let formats: Vec<&Format> = reading().filter(|format| (format.sniff)(&sample)).collect();
     let ends = |format: &&'static Format| format.ends(path);
@@ -226,9 +235,19 @@ impl Sample<'_> {
 impl Format {
     /// `true` if `path` has one of the format's extensions, letter case and `.gz` ignored.
     fn ends(&self, path: &Path) -> bool {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        let mut endings = self.extensions.iter();
-        endings.any(|ending| name.rsplit_once('.').is_some_and(|(_, end)| end == *ending))
+        has_ending(path, self.extensions)
     }
+
+    /// `true` if `path` has the ending of a file that belongs to a document of the format.
+    fn has_companion(&self, path: &Path) -> bool {
+        has_ending(path, self.companions)
+    }
+}
+
+/// `true` if `path` has one of these endings, letter case and `.gz` ignored.
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let mut endings = endings.iter();
+    endings.any(|ending| name.rsplit_once('.').is_some_and(|(_, end)| end == *ending))
 }

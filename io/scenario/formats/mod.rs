@@ -64,6 +64,7 @@ pub mod kml_tracks;
 pub mod kmz;
 pub mod libremesh;
 pub mod limits;
+mod lrp;
 pub mod mahimahi;
 mod mesh;
 pub mod meshcore;
@@ -189,6 +190,8 @@ pub struct Format {
     pub contents: &'static [Content],
     /// Detects the format by the content of a document.
     pub sniff: fn(&Sample<'_>) -> bool,
+    /// Endings of files that belong to a document of the same name: they are read with it.
+    pub companions: &'static [&'static str],
     /// Several documents are one series for the reader; otherwise each is read on its own.
     pub is_series: bool,
     /// Reader of documents.
@@ -263,6 +266,7 @@ impl Format {
         media_type: None,
         contents: &[],
         sniff: |_| false,
+        companions: &[],
         is_series: false,
         read: None,
         write_plan: None,

@@ -3,9 +3,19 @@
 //! Four lines (SPLAT! 1.4.2, documentation, "Site location files"): name, latitude, longitude counted
 //! westwards, height of the antenna above ground, in feet unless `m` or `meters` follows. Both angles are
 //! decimal degrees, or degrees, minutes and seconds. A line without a height means the ground.
+//!
+//! Files of the same name belong to a site: its antenna pattern (`.az`, `.el`) and its radio parameters
+//! (`.lrp`), in place of which SPLAT! takes `splat.lrp`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
 
 use super::dataset::Dataset;
+use super::encoding::to_utf8;
 use super::error::{Fault, FormatError, Location, quoted};
+use super::limits::SOURCE_BYTES_MAX;
+use super::lrp;
 use super::plan::collect::Collector;
 use super::plan::draft::Draft;
 use super::plan::values;
@@ -16,10 +26,11 @@ use super::{Content, Format, ReadOptions, Sample, Source};
 pub static FORMAT: Format = Format {
     name: "qth",
     label: "SPLAT! site",
-    description: "site files of SPLAT!: name, latitude, longitude west, height; a folder of them",
+    description: "site files of SPLAT! with .az, .el and .lrp of their name; a folder of them",
     extensions: &["qth"],
     contents: &[Content::Plan],
     sniff: is_site,
+    companions: &["az", "el", "lrp"],
     read: Some(read),
     ..Format::NONE
 };
@@ -80,13 +91,18 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let mut collector = Collector::new(&FORMAT, &options.station);
     for document in &source.documents {
         let text = text(&FORMAT, document)?;
-        site(text, &mut collector)?;
+        site(text, &Companions::beside(source), options, &mut collector)?;
     }
     collector.finish().map(Dataset::of_plan)
 }
 
 /// Adds the site of a document.
-fn site(text: &str, collector: &mut Collector<'_>) -> Result<(), FormatError> {
+fn site(
+    text: &str,
+    companions: &Companions,
+    options: &ReadOptions,
+    collector: &mut Collector<'_>,
+) -> Result<(), FormatError> {
     let lines = lines(text);
     let invalid = |line: usize, fault: Fault| fault.at(&FORMAT, Location::line(line));
     let [(_, name), (lat_line, lat), (lon_line, lon), rest @ ..] = &lines[..] else {
@@ -119,5 +135,114 @@ fn site(text: &str, collector: &mut Collector<'_>) -> Result<(), FormatError> {
         "lon" => Location::new(*lon_line as u64, "lon"),
         key => Location::path(key),
     };
+    companions.complete(&mut draft, options, collector)?;
     collector.node(&mut draft, (lat_deg, -west_deg), &at)
+}
+
+/// Files of a site.
+#[derive(Default)]
+struct Companions {
+    /// Pattern of the antenna: one of both cuts, which brings the other.
+    pattern: Option<PathBuf>,
+    /// Radio parameters.
+    parameters: Option<PathBuf>,
+    /// `true` for parameters of this site, or of all sites without their own.
+    has_own_power: bool,
+}
+
+/// Radio parameters of sites without their own.
+const SHARED: &str = "splat.lrp";
+
+impl Companions {
+    /// The files beside a document on disk; none where its name comes from a client.
+    fn beside(source: &Source) -> Self {
+        let Some(folder) = &source.folder else { return Self::default() };
+        let paths = [folder.join(&source.path), source.path.clone()];
+        let Some(path) = paths.into_iter().find(|path| path.is_file()) else {
+            return Self::default();
+        };
+        let beside = |ending: &str| {
+            let endings = [ending.to_owned(), ending.to_ascii_uppercase()];
+            let paths = endings.map(|ending| path.with_extension(ending));
+            paths.into_iter().find(|path| path.is_file())
+        };
+        let shared = Some(path.with_file_name(SHARED)).filter(|path| path.is_file());
+        let own = beside("lrp").or(shared);
+        let has_own_power = own.is_some();
+        let only = || only_parameters(path.parent()?);
+        Self {
+            pattern: beside("az").or_else(|| beside("el")),
+            parameters: own.or_else(only),
+            has_own_power,
+        }
+    }
+
+    /// Sets what the files have.
+    fn complete(
+        &self,
+        draft: &mut Draft,
+        options: &ReadOptions,
+        collector: &mut Collector<'_>,
+    ) -> Result<(), FormatError> {
+        let report = &mut collector.report;
+        if let Some(path) = &self.pattern {
+            let file = crate::antenna::load(path).map_err(|error| {
+                let place = Location::path(format!("{}: {}", error.file, error.what));
+                Fault::new("", error.actual, error.allowed).at(&FORMAT, place)
+            })?;
+            draft.take("antenna_pattern", &json!(file.pattern.cuts()).to_string(), &mut |_| ());
+            draft.take("pointing_azimuth_deg", "0", &mut |_| ());
+            let what = "antenna pattern beside the site (.az, .el): used, its 0 degrees are north";
+            report.add(what, || Location::path(file_name(path)));
+        }
+        let Some(path) = &self.parameters else { return Ok(()) };
+        let name = file_name(path);
+        let parameters = lrp::read(&name, &text_of(path, &name)?)?;
+        draft.take("frequency_mhz", &parameters.frequency_mhz.to_string(), &mut |_| ());
+        draft.take("polarization", parameters.polarization, &mut |_| ());
+        let what = "radio parameters beside the site (.lrp): used, with ground, climate and shares";
+        report.add(what, || Location::path(name.as_str()));
+        if let Some(eirp_dbm) = parameters.eirp_dbm.filter(|_| self.has_own_power) {
+            let (radio, antenna) = (&options.station.radio, &options.station.antenna);
+            let tx_power_dbm = eirp_dbm - antenna.gain_dbi + radio.feeder_loss_db;
+            draft.take("tx_power_dbm", &tx_power_dbm.to_string(), &mut |_| ());
+            let what = format!(
+                "radiated power (.lrp): as transmitter power before an antenna of {} dBi",
+                antenna.gain_dbi
+            );
+            report.add(&what, || Location::path(name.as_str()));
+        }
+        collector.deployment.environment.get_or_insert(parameters.environment);
+        Ok(())
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The parameters of a folder that has one such file: those of its transmitter, of which SPLAT! takes the
+/// frequency at both ends.
+fn only_parameters(folder: &Path) -> Option<PathBuf> {
+    let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+    let paths = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_one = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("lrp")) && path.is_file()
+    };
+    let mut paths = paths.filter(is_one);
+    paths.next().filter(|_| paths.next().is_none())
+}
+
+/// Text of a file beside a site.
+fn text_of(path: &Path, name: &str) -> Result<String, FormatError> {
+    let invalid = |actual: String, allowed: &str| {
+        Fault::new("", actual, allowed).at(&FORMAT, Location::path(name))
+    };
+    let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
+    if bytes > SOURCE_BYTES_MAX {
+        return Err(invalid(format!("{bytes} bytes"), "a file of radio parameters"));
+    }
+    let octets = std::fs::read(path)
+        .map_err(|error| invalid(error.to_string(), "a file that can be read"))?;
+    String::from_utf8(to_utf8(octets).0).map_err(|_| invalid("no text".to_owned(), "text"))
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use groundwave_model::radio::Environment;
 use groundwave_simulation::site::NODES_MAX;
 
 use super::dataset::{Dataset, Event};
@@ -24,6 +25,9 @@ pub(super) fn read(
     let mut count = 0;
     for (index, document) in source.documents.iter().enumerate() {
         let name = source.name(index);
+        if is_any && !own[index] && source.is_companion(index, format) {
+            continue;
+        }
         if is_any && !own[index] {
             let what = format!("a document that is not {}: not read", format.label);
             joined.report.add(&what, || Location::path(name.as_str()));
@@ -169,7 +173,12 @@ impl Dataset {
             self.plan = Some(plan);
             return Ok(());
         };
-        if plan.outline.environment != joined.outline.environment {
+        let usual = Environment::default();
+        if joined.outline.environment == usual {
+            joined.outline.environment = plan.outline.environment.clone();
+        } else if plan.outline.environment != joined.outline.environment
+            && plan.outline.environment != usual
+        {
             let what = "an environment that differs from that of the first document: not used";
             self.report.add(what, || Location::path(name));
         }

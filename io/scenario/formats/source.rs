@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
+use super::Format;
 use super::encoding::to_utf8;
 use super::limits::{FILES_MAX, SOURCE_BYTES_MAX};
 use super::xz;
@@ -107,6 +108,20 @@ impl Source {
     pub(super) fn name(&self, index: usize) -> String {
         let name = self.names.get(index).cloned();
         name.unwrap_or_else(|| format!("document {}", index + 1))
+    }
+
+    /// `true` for a file of a folder that belongs to a document of `format`: it is read with that.
+    pub(super) fn is_companion(&self, index: usize, format: &Format) -> bool {
+        let Some(path) = self.names.get(index).map(Path::new) else { return false };
+        let has = |path: &Path, endings: &[&str]| {
+            let ending = path.extension().unwrap_or_default();
+            endings.iter().any(|own| ending.eq_ignore_ascii_case(own))
+        };
+        has(path, format.companions)
+            && self.names.iter().map(Path::new).any(|other| {
+                // One file may serve all sites of a folder.
+                other.parent() == path.parent() && has(other, format.extensions)
+            })
     }
 
     /// The first document.

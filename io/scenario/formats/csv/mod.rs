@@ -36,6 +36,7 @@ pub static FORMAT: Format = Format {
         let is_plan = |line: &str| read::is_header(line) && !ttnmapper::is_heads(line);
         sample.lines().next().is_some_and(is_plan)
     },
+    companions: &[],
     is_series: false,
     read: Some(read),
     write_plan: Some(write::write),

@@ -1,8 +1,13 @@
 //! Lists of sites of other programs: way points, site files, tables whose heights and order of axes their
 //! headers state.
 
-use super::super::{Content, Format, Source, gpx, identify, qth};
-use super::{CSV, assert_notes, dataset, defaults, plan_of, read, refused};
+use std::path::Path;
+
+use groundwave_model::radio::Climate;
+use groundwave_propagation::polarization::Polarization;
+
+use super::super::{Content, Format, ReadOptions, Source, gpx, identify, qth};
+use super::{CSV, assert_notes, count, dataset, defaults, plan_of, read, refused};
 
 const QTH: &Format = &qth::FORMAT;
 const GPX: &Format = &gpx::FORMAT;
@@ -125,4 +130,84 @@ fn a_position_at_the_origin_is_noted() {
     let (plan, notes) = plan_of(CSV, "name,lat,lon,height_agl_m\na,57,11,5\nb,0,0,5\n");
     assert_eq!(plan.nodes.len(), 2);
     assert_notes(&notes, &["a node at 0 N 0 E: a position that is missing?"]);
+}
+
+/// A folder as SPLAT! has it: a transmitter with all its files, a receiver, one document of another kind.
+fn splat_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let parameters = "15.000 ; Earth Dielectric Constant\n0.005\n301.000\n868.000 ; MHz\n6 ; climate\n\
+                      0 ; horizontal\n0.50\n0.90 ; of time\n10.0 ; ERP in watts\n";
+    for (name, text) in [
+        ("hill.az", "0.0\n0\t1.0\n90\t0.5\n180\t0.1\n270\t0.5\n"),
+        ("hill.el", "0.0\t0.0\n-10\t0.2\n0\t1.0\n10\t0.8\n"),
+        ("hill.lrp", parameters),
+        ("hill.qth", "Hill\n57.75\n348.05\n30 m\n"),
+        ("rx.qth", "Rx\n57.70\n348.07\n10 m\n"),
+        ("notes.txt", "of another kind"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn files_beside_a_site_of_splat_are_read_with_it() {
+    let folder = splat_folder();
+    let plan = |path: &Path| {
+        let source = Source::open(path).unwrap();
+        assert_eq!(identify(&source).unwrap().name, "qth", "{}", path.display());
+        let dataset = QTH.read(&source, &ReadOptions::new(defaults())).unwrap();
+        dataset.into_plan(QTH, &defaults()).unwrap()
+    };
+    for path in [folder.path().to_owned(), folder.path().join("hill.qth")] {
+        let (plan, notes) = plan(&path);
+        let hill = &plan.nodes[0].station;
+        assert_eq!(hill.radio.frequency_mhz, 868.0);
+        // 10 W over a half-wave dipole.
+        let eirp_dbm = hill.radio.tx_power_dbm + hill.antenna.gain_dbi - hill.radio.feeder_loss_db;
+        assert!((eirp_dbm - 42.15).abs() < 1e-9, "{eirp_dbm}");
+        assert_eq!(hill.antenna.polarization, Polarization::Horizontal);
+        assert!(hill.antenna.pattern.is_some());
+        assert_eq!(hill.pointing.map(|pointing| pointing.azimuth_deg), Some(0.0));
+        let environment = &plan.outline.environment;
+        assert_eq!(environment.time_percent, 90.0);
+        assert_eq!(environment.climate, Climate::MaritimeTemperateLand);
+        assert_notes(&notes, &["antenna pattern beside the site", "radio parameters", "radiated"]);
+    }
+    let (plan, notes) = plan(folder.path());
+    // The receiver has the frequency of its transmitter, and the power of the default station.
+    let receiver = &plan.nodes[1].station;
+    assert_eq!(receiver.radio.frequency_mhz, 868.0);
+    assert_eq!(receiver.radio.tx_power_dbm, defaults().radio.tx_power_dbm);
+    assert!(receiver.antenna.pattern.is_none());
+    assert_eq!(count(&notes, "not SPLAT! site: not read"), 1, "{notes}");
+}
+
+#[test]
+fn files_beside_a_site_at_fault_or_alone_give_errors() {
+    let folder = splat_folder();
+    let error = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        let source = Source::open(&folder.path().join("hill.qth")).unwrap();
+        let dataset = QTH.read(&source, &ReadOptions::new(defaults()));
+        dataset.err().unwrap().to_string()
+    };
+    let whole = "15\n0.005\n301\n868\n5\n1\n0.5\n0.9\n";
+    for (text, parts) in [
+        ("15\n0.005\n", &["hill.lrp", "2 values", "8 or 9"][..]),
+        (&whole.replace("868", "fast"), &["line 4", "\"fast\"", "20 to 20000"]),
+        (&whole.replace("\n5\n", "\n8\n"), &["line 5", "\"8\"", "1 to 7"]),
+        (&whole.replace("\n1\n", "\n0.5\n"), &["line 6", "a whole number"]),
+    ] {
+        let message = error("hill.lrp", text);
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+    std::fs::write(folder.path().join("hill.lrp"), whole).unwrap();
+    let message = error("hill.az", "0.0\n0\t7\n90\t0.5\n");
+    assert!(message.contains("hill.az"), "{message}");
+    for name in ["hill.el", "hill.lrp"] {
+        let source = Source::open(&folder.path().join(name)).unwrap();
+        let message = identify(&source).unwrap_err().to_string();
+        assert!(message.contains("beside") && message.contains(".qth"), "{message}");
+    }
 }
