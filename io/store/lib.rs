@@ -118,6 +118,12 @@ impl RedbStore {
         Self::open_files(path, Files::default())
     }
 
+    /// Files of the journal beside a store.
+    #[must_use]
+    pub fn journals(path: &Path) -> [PathBuf; 2] {
+        journal::paths(path)
+    }
+
     /// As [`Self::open`], with the changes of its files noted in `files`.
     fn open_files(path: &Path, files: Files) -> Result<Self, StoreError> {
         let failed = |cause: String| StoreError::Open { path: path.to_owned(), cause };

@@ -11,6 +11,7 @@ use groundwave_host::i2c::load::load;
 use groundwave_host::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
+use groundwave_http::option_value::interface_name;
 use groundwave_http::serve::{HangupSignal, shutdown_signal};
 use groundwave_io_agent::firmware::{Firmware, Installer};
 use groundwave_io_agent::host_state::Source;
@@ -35,11 +36,11 @@ pub struct AgentConfig {
     pub gateway: SocketAddr,
 
     /// Mesh interface
-    #[arg(long, value_name = "NAME", default_value = "bat0")]
+    #[arg(long, value_name = "NAME", value_parser = interface_name, default_value = "bat0")]
     pub mesh: String,
 
     /// WireGuard interface; created if missing
-    #[arg(long, value_name = "NAME", default_value = "wg0")]
+    #[arg(long, value_name = "NAME", value_parser = interface_name, default_value = "wg0")]
     pub tunnel: String,
 
     /// Use the underlay only, for machines without WireGuard
@@ -129,9 +130,8 @@ pub struct AgentConfig {
 
 /// Heartbeat interval, s, [0.5, 300].
 fn period(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    let allowed = (0.5..=300.0).contains(&seconds);
-    allowed.then_some(seconds).ok_or_else(|| "allowed: 0.5 to 300".to_owned())
+    let seconds = text.parse().ok().filter(|seconds| (0.5..=300.0).contains(seconds));
+    seconds.ok_or_else(|| format!("found {text:?}, allowed 0.5 to 300 s"))
 }
 
 /// Opens the agent; for one reading (`once`) it uses a temporary key.

@@ -21,6 +21,7 @@ mod malformed;
 pub mod mount;
 pub mod name;
 pub mod notify;
+pub mod option_value;
 pub mod origin;
 pub mod page;
 pub mod problem;

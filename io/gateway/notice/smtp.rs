@@ -24,6 +24,10 @@ fn permanent(what: impl std::fmt::Display) -> NoticeError {
     NoticeError { what: what.to_string(), may_pass: false }
 }
 
+fn sender(text: &str) -> Result<Mailbox, String> {
+    text.parse().map_err(|_| format!("found {text:?}, allowed NAME@DOMAIN or TEXT <NAME@DOMAIN>"))
+}
+
 impl SmtpServer {
     /// Server at a URL: `smtps://HOST`, or `smtp://HOST:PORT` with `?tls=required` for STARTTLS;
     /// `from` is the sender.
@@ -42,9 +46,16 @@ impl SmtpServer {
         if let Some((user, password)) = credentials {
             builder = builder.credentials(Credentials::new(user, password));
         }
-        let from =
-            from.parse().map_err(|err| format!("invalid sender: {err}, allowed NAME@DOMAIN"))?;
+        let from = sender(from).map_err(|what| format!("invalid sender: {what}"))?;
         Ok(Self { builder, from })
+    }
+
+    /// Checks the address of a sender.
+    ///
+    /// # Errors
+    /// The value found and the values allowed.
+    pub fn check_sender(from: &str) -> Result<(), String> {
+        sender(from).map(drop)
     }
 
     /// Checks the address of a recipient.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::net::{Ipv6Addr, TcpStream, ToSocketAddrs as _};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -71,8 +71,14 @@ impl FromStr for NutAddress {
             _ => (text, PORT),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:%".contains(&byte);
-        match !host.is_empty() && host.bytes().all(fits) && port > 0 {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+        // An IPv6 address may have the zone of an interface.
+        let address = host.split('%').next().unwrap_or_default();
+        let is_host = match host.contains(':') {
+            true => address.parse::<Ipv6Addr>().is_ok(),
+            false => !host.is_empty() && host.bytes().all(fits),
+        };
+        match is_host && port > 0 {
             true => Ok(Self { host: host.to_owned(), port }),
             false => Err(wrong()),
         }

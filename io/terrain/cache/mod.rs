@@ -22,4 +22,4 @@ pub use error::FetchError;
 pub use proxy::Proxy;
 pub use source::{LAND_COVER, SOURCES, Source};
 pub use squares::{AREA_MAX, squares_around, squares_within};
-pub use store::{Cache, Counts, Event, State};
+pub use store::{Cache, Counts, Event, State, check_address};

@@ -292,6 +292,14 @@ fn key(source: &Source, square: TileId) -> String {
     format!("{}/{square}", source.id)
 }
 
+/// Checks the address of a mirror.
+///
+/// # Errors
+/// [`FetchError::Url`] for other schemes than HTTP, without a host and with user information.
+pub fn check_address(base_url: &str) -> Result<(), FetchError> {
+    address(base_url, "").map(drop)
+}
+
 /// Address of a file below another.
 fn address(base_url: &str, path: &str) -> Result<Url, FetchError> {
     let url = Url::parse(&format!("{}/{path}", base_url.trim_end_matches('/'))).ok();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave_credentials::read_words;
 use groundwave_http::Failure;
+use groundwave_http::option_value::host_and_port;
 use groundwave_io_gateway::notice::{FlowServers, MqttBroker, SmtpServer};
 use groundwave_outbound::Trust;
 
@@ -19,7 +20,7 @@ pub struct FlowConfig {
     pub smtp_url: Option<String>,
 
     /// Sender of e-mail
-    #[arg(long, env = "GATEWAY_SMTP_FROM", value_name = "ADDRESS")]
+    #[arg(long, env = "GATEWAY_SMTP_FROM", value_name = "ADDRESS", value_parser = mailbox)]
     pub smtp_from: Option<String>,
 
     /// User at the SMTP server
@@ -51,8 +52,13 @@ pub struct FlowConfig {
     pub impaird_socket: Option<PathBuf>,
 
     /// Address of the planning server that flows use [default: the one of this program, if it serves]
-    #[arg(long, env = "GATEWAY_PLANNER_ADDRESS", value_name = "ADDR")]
+    #[arg(long, env = "GATEWAY_PLANNER_ADDRESS", value_name = "ADDR", value_parser = host_and_port)]
     pub planner_address: Option<String>,
+}
+
+/// Value of `--smtp-from`.
+fn mailbox(text: &str) -> Result<String, String> {
+    SmtpServer::check_sender(text).map(|()| text.to_owned())
 }
 
 /// User and password, if there is a user.

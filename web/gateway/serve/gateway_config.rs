@@ -15,6 +15,7 @@ use groundwave_gateway::canonical::served;
 use groundwave_gateway::onboarding::AddressPool;
 use groundwave_host::gpio::LineName;
 use groundwave_http::Failure;
+use groundwave_http::option_value::{host_name, interface_name};
 use groundwave_http::tls::Identity;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_io_gateway::nut::NutAddress;
@@ -81,7 +82,13 @@ pub struct GatewayConfig {
     pub overlay: String,
 
     /// Mesh interface
-    #[arg(long, env = "GATEWAY_MESH_IFNAME", value_name = "NAME", default_value = "bat0")]
+    #[arg(
+        long,
+        env = "GATEWAY_MESH_IFNAME",
+        value_name = "NAME",
+        value_parser = interface_name,
+        default_value = "bat0"
+    )]
     pub mesh_ifname: String,
 
     /// WireGuard tunnel
@@ -89,7 +96,13 @@ pub struct GatewayConfig {
     pub tunnel: TunnelChoice,
 
     /// WireGuard interface
-    #[arg(long, env = "GATEWAY_TUNNEL_IFNAME", value_name = "NAME", default_value = "wg0")]
+    #[arg(
+        long,
+        env = "GATEWAY_TUNNEL_IFNAME",
+        value_name = "NAME",
+        value_parser = interface_name,
+        default_value = "wg0"
+    )]
     pub tunnel_ifname: String,
 
     /// Endpoint of the tunnel announced to nodes [default: first underlay address, port 51820]
@@ -109,7 +122,13 @@ pub struct GatewayConfig {
     pub reservations: Option<PathBuf>,
 
     /// NUT server with power supplies, HOST or HOST:PORT; `off` for none
-    #[arg(long, env = "GATEWAY_NUT", value_name = "HOST", default_value = "127.0.0.1:3493")]
+    #[arg(
+        long,
+        env = "GATEWAY_NUT",
+        value_name = "HOST",
+        value_parser = nut_server,
+        default_value = "127.0.0.1:3493"
+    )]
     pub nut: String,
 
     /// GPIO line of this machine that operators may read and set; repeatable [example: gpiochip0:17]
@@ -150,7 +169,13 @@ pub struct GatewayConfig {
     pub trusted_proxies: Vec<IpAddr>,
 
     /// Host name of the gateway besides `localhost` and its addresses; repeatable
-    #[arg(long = "host", env = "GATEWAY_HOSTS", value_name = "NAME", value_delimiter = ',')]
+    #[arg(
+        long = "host",
+        env = "GATEWAY_HOSTS",
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = host_name
+    )]
     pub hosts: Vec<String>,
 
     /// Target of outbound requests that is otherwise forbidden (loopback, link-local, metadata
@@ -190,8 +215,19 @@ pub struct GatewayConfig {
     pub insecure_open_onboarding: bool,
 }
 
+/// Value of `--nut` without a server.
+const NO_NUT: &str = "off";
+
 /// Default port of the tunnel.
 const TUNNEL_PORT: u16 = 51820;
+
+/// Value of `--nut`.
+fn nut_server(text: &str) -> Result<String, String> {
+    match text {
+        NO_NUT => Ok(text.to_owned()),
+        _ => text.parse::<NutAddress>().map(|_| text.to_owned()),
+    }
+}
 
 fn range(key: &str, text: &str) -> Result<AddressPool, Failure> {
     AddressPool::parse(text).map_err(|err| Failure::Input(format!("--{key}: {err}")))
@@ -217,7 +253,7 @@ impl GatewayConfig {
         let read = |text: &str| {
             text.parse().map_err(|err| Failure::Input(format!("invalid --nut: {err}")))
         };
-        (self.nut != "off").then(|| read(&self.nut)).transpose()
+        (self.nut != NO_NUT).then(|| read(&self.nut)).transpose()
     }
 
     /// Certificate and key for TLS, if configured.

@@ -8,6 +8,7 @@ use groundwave_host::readings::RouteSocket;
 use groundwave_host::readings::wireless;
 use groundwave_host::readings::wireless::Radios;
 use groundwave_http::Problem;
+use groundwave_http::option_value::interface_name;
 use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_netlink::batadv::Batman;
 use groundwave_protocol::HardwareAddress;
@@ -84,14 +85,9 @@ pub struct InterfaceQuery {
 /// # Errors
 /// 422 for an invalid name.
 pub fn check_ifname(ifname: &str) -> Result<(), Problem> {
-    let sound = |byte: u8| byte.is_ascii_graphic() && !b"/:".contains(&byte);
-    if (1..=15).contains(&ifname.len()) && ifname.bytes().all(sound) {
-        return Ok(());
-    }
-    let message = format!(
-        "invalid interface name: found {ifname:?}, allowed 1 to 15 printable ASCII characters without `/` and `:`"
-    );
-    Err(Problem::field("/ifname", FieldCode::NotAllowed, message))
+    interface_name(ifname).map(drop).map_err(|what| {
+        Problem::field("/ifname", FieldCode::NotAllowed, format!("invalid interface name: {what}"))
+    })
 }
 
 impl InterfaceQuery {

@@ -1,0 +1,104 @@
+//! Values of options that name hosts and interfaces: read at the start, used later.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Maximum length of the name of an interface, bytes: IFNAMSIZ less its NUL.
+const INTERFACE_BYTES_MAX: usize = 15;
+/// Maximum length of a host name, bytes (RFC 1035, 2.3.4).
+const HOST_BYTES_MAX: usize = 253;
+/// Maximum length of a label of it, bytes.
+const LABEL_BYTES_MAX: usize = 63;
+
+/// `true` for a name that an interface can have and that paths and rulesets can hold.
+#[must_use]
+pub fn is_interface_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_graphic() && !b"/:".contains(&byte);
+    (1..=INTERFACE_BYTES_MAX).contains(&name.len())
+        && ![".", ".."].contains(&name)
+        && name.bytes().all(is_allowed)
+}
+
+/// Reads the name of an interface.
+///
+/// # Errors
+/// With the value found and those allowed.
+pub fn interface_name(text: &str) -> Result<String, String> {
+    match is_interface_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "found {text:?}, allowed 1 to {INTERFACE_BYTES_MAX} printable ASCII characters without `/` and `:`"
+        )),
+    }
+}
+
+fn is_host_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let is_label =
+        |label: &str| (1..=LABEL_BYTES_MAX).contains(&label.len()) && label.bytes().all(is_allowed);
+    name.len() <= HOST_BYTES_MAX && name.split('.').all(is_label)
+}
+
+/// Reads a host name or an address, without a port.
+///
+/// # Errors
+/// With the value found and those allowed.
+pub fn host_name(text: &str) -> Result<String, String> {
+    match is_host_name(text) || text.parse::<IpAddr>().is_ok() {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "found {text:?}, allowed a host name or an address without a port, such as mesh.example"
+        )),
+    }
+}
+
+/// Reads `HOST:PORT`; a host that is a name needs no address yet.
+///
+/// # Errors
+/// With the value found and those allowed.
+pub fn host_and_port(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_host = match address {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => is_host_name(host),
+    };
+    let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
+    match is_host && is_port {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "found {text:?}, allowed HOST:PORT with a port from 1 to 65535, such as 127.0.0.1:8787"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_interfaces_have_15_bytes_without_separators() {
+        for name in ["bat0", "wg0", "eth0.100", "a", "abcdefghijklmno"] {
+            assert_eq!(interface_name(name).as_deref(), Ok(name));
+        }
+        for name in ["", "abcdefghijklmnop", "a/b", "a:b", "a b", ".", "..", "lån0"] {
+            assert!(interface_name(name).unwrap_err().contains("1 to 15"), "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_have_no_port_and_addresses_of_servers_have_one() {
+        for host in ["mesh.example", "localhost", "10.0.0.1", "fd00::1", "my_host", "a-b"] {
+            assert_eq!(host_name(host).as_deref(), Ok(host));
+        }
+        for host in ["", "bad host", "mesh..example", "mesh.example:80", "http://mesh", "[::1]"] {
+            assert!(host_name(host).unwrap_err().contains("allowed"), "{host}");
+        }
+        for address in ["127.0.0.1:8787", "planner.example:80", "[::1]:8787"] {
+            assert_eq!(host_and_port(address).as_deref(), Ok(address));
+        }
+        for address in ["", "planner", "planner:", ":80", "a:0", "a:65536", "::1:80", "http://a:1"]
+        {
+            assert!(host_and_port(address).unwrap_err().contains("HOST:PORT"), "{address}");
+        }
+    }
+}
