@@ -20,6 +20,7 @@ mod check;
 pub mod coverage;
 mod decode;
 pub mod deployment;
+mod encoding;
 pub mod file;
 pub mod file_coverage;
 pub mod file_motion;

@@ -169,7 +169,7 @@ fn text_of(file: &PatternDocument) -> Result<String, PatternError> {
     if file.octets.len() as u64 > BYTES_MAX {
         return Err(error(&file.name, "size", "more", "up to 4 MiB"));
     }
-    let (octets, _) = crate::formats::encoding::to_utf8(file.octets.clone());
+    let (octets, _) = crate::encoding::to_utf8(file.octets.clone());
     String::from_utf8(octets).map_err(|_| error(&file.name, "content", "no text", "text"))
 }
 

@@ -8,8 +8,7 @@
 use groundwave_model::radio::{Climate, Environment};
 use groundwave_propagation::numeric::log10;
 
-use super::error::{Fault, FormatError, Location, quoted};
-use super::qth::FORMAT;
+use super::error::{Fault, quoted};
 use crate::antenna::DIPOLE_DBI;
 
 /// Radio parameters of a site.
@@ -50,24 +49,23 @@ const CLIMATES: [Climate; 7] = [
     Climate::MaritimeTemperateSea,
 ];
 
-/// Reads the parameters of the file called `name`.
-pub(super) fn read(name: &str, text: &str) -> Result<Parameters, FormatError> {
+/// Reads the parameters of a file; an error has its line.
+pub(super) fn read(text: &str) -> Result<Parameters, (usize, Fault)> {
     let numbered = text.lines().enumerate().map(|(index, line)| {
         let value = line.split_once(';').map_or(line, |(before, _)| before);
         (index + 1, value.trim())
     });
     let lines: Vec<_> = numbered.filter(|(_, value)| !value.is_empty()).collect();
-    let invalid = |line: usize, fault: Fault| fault.at(&FORMAT, Location::new(line as u64, name));
     let number = |(line, text): (usize, &str), (what, minimum, maximum): (&str, f64, f64)| {
         let value = text.parse().ok().filter(|value| (minimum..=maximum).contains(value));
         value.ok_or_else(|| {
             let allowed = format!("a {what} from {minimum} to {maximum}");
-            invalid(line, Fault::new("", quoted(text), allowed))
+            (line, Fault::new("", quoted(text), allowed))
         })
     };
     if lines.len() < LINES.len() {
         let actual = format!("{} values", lines.len());
-        return Err(invalid(lines.len(), Fault::new("", actual, "8 or 9, a line each")));
+        return Err((lines.len(), Fault::new("", actual, "8 or 9, a line each")));
     }
     let mut values = [0.0; LINES.len()];
     for ((value, line), form) in values.iter_mut().zip(&lines).zip(LINES) {
@@ -85,7 +83,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Parameters, FormatError> {
     ] = values;
     for (value, line) in [(climate, lines[4]), (polarity, lines[5])] {
         if value.fract() != 0.0 {
-            return Err(invalid(line.0, Fault::new("", quoted(line.1), "a whole number")));
+            return Err((line.0, Fault::new("", quoted(line.1), "a whole number")));
         }
     }
     let power_w: Option<f64> =

@@ -51,7 +51,6 @@ pub mod csv;
 mod dataset;
 pub mod device_monitoring;
 pub mod eel;
-pub(crate) mod encoding;
 mod error;
 mod extremes;
 pub mod ffmap;

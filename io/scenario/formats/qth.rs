@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::dataset::Dataset;
-use super::encoding::to_utf8;
 use super::error::{Fault, FormatError, Location, quoted};
 use super::limits::SOURCE_BYTES_MAX;
 use super::lrp;
@@ -21,6 +20,7 @@ use super::plan::draft::Draft;
 use super::plan::values;
 use super::text::text;
 use super::{Content, Format, ReadOptions, Sample, Source};
+use crate::encoding::to_utf8;
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -197,7 +197,9 @@ impl Companions {
         }
         let Some(path) = &self.parameters else { return Ok(()) };
         let name = file_name(path);
-        let parameters = lrp::read(&name, &text_of(path, &name)?)?;
+        let parameters = lrp::read(&text_of(path, &name)?).map_err(|(line, fault)| {
+            fault.at(&FORMAT, Location::new(line as u64, name.as_str()))
+        })?;
         draft.take("frequency_mhz", &parameters.frequency_mhz.to_string(), &mut |_| ());
         draft.take("polarization", parameters.polarization, &mut |_| ());
         let what = "radio parameters beside the site (.lrp): used, with ground, climate and shares";

@@ -7,9 +7,9 @@ use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
 use super::Format;
-use super::encoding::to_utf8;
 use super::limits::{FILES_MAX, SOURCE_BYTES_MAX};
 use super::xz;
+use crate::encoding::to_utf8;
 
 /// A document, or a folder of documents of one kind.
 #[derive(Debug, Default)]
