@@ -18,6 +18,12 @@ pub enum Align {
 /// Least width of a shrunk column, terminal cells.
 const WIDTH_MIN: usize = 6;
 
+/// Width of a text column that is wanted before columns go into a table below, terminal cells.
+const TEXT_WIDTH: usize = 16;
+
+/// Text columns at the beginning that name the rows, at most.
+const KEYS_MAX: usize = 2;
+
 /// Gap between columns.
 const GAP: &str = "  ";
 
@@ -75,20 +81,74 @@ impl Table {
         width: usize,
         style: impl Fn(usize, Option<usize>, String) -> String,
     ) -> String {
-        let widths = self.widths(width);
+        let all: Vec<usize> = (0..self.heads.len()).collect();
+        self.block(&all, width, &style)
+    }
+
+    /// As [`Self::render`], for terminals, which break long lines: columns that do not fit follow in a table
+    /// below, behind those that name the rows.
+    #[must_use]
+    pub fn render_in_blocks(
+        &self,
+        width: usize,
+        style: impl Fn(usize, Option<usize>, String) -> String,
+    ) -> String {
+        let blocks = self.blocks(width);
+        let blocks = blocks.iter().map(|columns| self.block(columns, width, &style));
+        blocks.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Columns of the table in groups that fit the width.
+    fn blocks(&self, width: usize) -> Vec<Vec<usize>> {
+        let all: Vec<usize> = (0..self.heads.len()).collect();
+        let total = |widths: &[usize]| {
+            widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
+        };
+        if total(&self.widths(&all, width)) <= width {
+            return vec![all];
+        }
+        let is_text = |column: usize| self.heads[column].1 == Align::Left;
+        let keys = all.iter().take(KEYS_MAX).take_while(|column| is_text(**column)).count().max(1);
+        let (keys, rest) = all.split_at(keys.min(all.len()));
+        let cells = |column: usize| match is_text(column) {
+            true => self.natural_width(column).min(TEXT_WIDTH),
+            false => self.natural_width(column),
+        };
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        for column in rest {
+            let fits = |block: &Vec<usize>| {
+                let widths: Vec<_> = block.iter().chain([column]).map(|one| cells(*one)).collect();
+                total(&widths) <= width
+            };
+            match blocks.last_mut().filter(|block| fits(block)) {
+                Some(block) => block.push(*column),
+                None => blocks.push([keys, &[*column]].concat()),
+            }
+        }
+        if blocks.is_empty() { vec![all] } else { blocks }
+    }
+
+    /// Some columns as lines.
+    fn block(
+        &self,
+        columns: &[usize],
+        width: usize,
+        style: &impl Fn(usize, Option<usize>, String) -> String,
+    ) -> String {
+        let widths = self.widths(columns, width);
         let mut out = String::new();
         let heads: Vec<String> = self.heads.iter().map(|(head, _)| head.clone()).collect();
         let lines = std::iter::once((None, &heads));
         for (row, cells) in lines.chain(self.rows.iter().enumerate().map(|(i, row)| (Some(i), row)))
         {
             let mut line = String::new();
-            for (column, cell) in cells.iter().enumerate() {
-                if column > 0 {
+            for (place, (&column, &cell_width)) in columns.iter().zip(&widths).enumerate() {
+                if place > 0 {
                     line.push_str(GAP);
                 }
-                let cut = shorten(cell, widths[column]);
-                let pad = " ".repeat(widths[column].saturating_sub(cut.width()));
-                let last = column + 1 == cells.len();
+                let cut = shorten(&cells[column], cell_width);
+                let pad = " ".repeat(cell_width.saturating_sub(cut.width()));
+                let last = place + 1 == columns.len();
                 let padded = match self.heads[column].1 {
                     Align::Left if last => cut,
                     Align::Left => cut + &pad,
@@ -102,15 +162,19 @@ impl Table {
         out
     }
 
-    fn widths(&self, width: usize) -> Vec<usize> {
-        let column = |i: usize| {
-            let cells = self.rows.iter().map(|row| row[i].width());
-            cells.chain([self.heads[i].0.width()]).max().unwrap_or(0)
-        };
-        let mut widths: Vec<usize> = (0..self.heads.len()).map(column).collect();
-        let gaps = GAP.len() * self.heads.len().saturating_sub(1);
+    /// Width of the longest cell of a column.
+    fn natural_width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| row[column].width());
+        cells.chain([self.heads[column].0.width()]).max().unwrap_or(0)
+    }
+
+    /// Widths of columns beside each other, text shrunk as far as needed and possible.
+    fn widths(&self, columns: &[usize], width: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> =
+            columns.iter().map(|column| self.natural_width(*column)).collect();
+        let gaps = GAP.len() * columns.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
-            let words = (0..widths.len()).filter(|&i| self.heads[i].1 == Align::Left);
+            let words = (0..widths.len()).filter(|&i| self.heads[columns[i]].1 == Align::Left);
             let Some(widest) = words.max_by_key(|&i| widths[i]).filter(|&i| widths[i] > WIDTH_MIN)
             else {
                 break;
@@ -150,6 +214,10 @@ mod tests {
         table.render(width, |_, _, cell| cell)
     }
 
+    fn blocks(table: &Table, width: usize) -> String {
+        table.render_in_blocks(width, |_, _, cell| cell)
+    }
+
     fn sample() -> Table {
         let mut table = Table::new(&[("node", Align::Left), ("km", Align::Right)]);
         table.row(["Marstrand".to_owned(), "12.5".to_owned()]);
@@ -167,6 +235,29 @@ mod tests {
         let text = plain(&sample(), 13);
         assert_eq!(text, "node       km\nMarstr…  12.5\nÖckerö      3\n");
         assert!(text.lines().all(|line| line.width() <= 13));
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_follow_below_with_the_names_of_their_rows() {
+        let heads = ["link", "to", "length", "loss dB", "SNR dB"];
+        let mut number = 0;
+        let mut table = Table::new(&heads.map(|head| {
+            number += 1;
+            (head, if number > 2 { Align::Right } else { Align::Left })
+        }));
+        table.row(["south", "north", "1.56 km", "111.3", "22.7"].map(str::to_owned));
+        let whole =
+            "link   to      length  loss dB  SNR dB\nsouth  north  1.56 km    111.3    22.7\n";
+        assert_eq!(blocks(&table, 39), whole);
+        let halves = "link   to      length  loss dB\nsouth  north  1.56 km    111.3\n\n\
+                      link   to     SNR dB\nsouth  north    22.7\n";
+        assert_eq!(blocks(&table, 32), halves);
+        for width in 20..60 {
+            let text = blocks(&table, width);
+            assert!(text.lines().all(|line| line.width() <= width.max(21)), "{width}: {text}");
+            let cells: Vec<&str> = text.split_whitespace().collect();
+            assert!(["1.56", "111.3", "22.7"].iter().all(|cell| cells.contains(cell)), "{text}");
+        }
     }
 
     #[test]
