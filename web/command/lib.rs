@@ -1,14 +1,16 @@
 //! The frame of every program: arguments and their errors, configuration files, log, output, exit codes.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure of the machine, 2
-//! invalid input.
+//! invalid input, 130 stopped by a signal.
 
+pub mod file_identity;
 pub mod logging;
 pub mod output;
 mod print_config;
 mod settings;
 #[cfg(test)]
 mod settings_tests;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,8 @@ const PRINT_CONFIG: &str = "print_config";
 /// The arguments of the process; options that are given neither there nor in the environment have the values
 /// of the configuration files. The exit code where they are invalid or request help, which is shown.
 pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
+    // First: errors of the arguments have their colour too.
+    set_colour(usage::colour(std::env::args_os().map(|one| one.to_string_lossy().into_owned())));
     let command = without_empty_variables(with_print_config(A::command()));
     let variable = |name: &str| std::env::var(name).ok();
     let settings = Settings::load(&command, variable)
@@ -100,22 +104,36 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_subcommands(without_empty_variables)
 }
 
-/// Writes the messages of clap: help and versions as they are, errors as JSON where `--json` is
-/// among the arguments.
+/// Writes the messages of clap: help and versions as they are, invalid values in the form of all messages,
+/// errors as JSON where `--json` is among the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() || !requests_json() {
-        error.exit();
+    let output = Output { json: requests_json() };
+    if let Some(message) = usage::value_message(error) {
+        return report(Failure::Input(message), output);
+    }
+    if !error.use_stderr() || !output.json {
+        usage::show(error);
+        return if error.use_stderr() { ExitCode::from(USAGE_CODE) } else { ExitCode::SUCCESS };
     }
     let text = error.render().to_string();
     let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
-    anstream::eprintln!("{}", output::error_json(message, USAGE_CODE));
-    ExitCode::from(USAGE_CODE)
+    report(Failure::Input(message.to_owned()), output)
+}
+
+/// Errors of a machine that is full or broken, as all messages of the system end: I/O error, no memory, too many
+/// open files, no space, quota.
+const MACHINE_ERRORS: [&str; 6] = ["5", "12", "23", "24", "28", "122"];
+
+/// `true` for a failure while input was read or written that is not of the input.
+fn is_of_machine(message: &str) -> bool {
+    MACHINE_ERRORS.iter().any(|number| message.contains(&format!("(os error {number})")))
 }
 
 /// Writes the failure to stderr, with `--json` as a JSON document on one line; returns the exit
 /// code.
 pub fn report(failure: Failure, output: Output) -> ExitCode {
     let (message, code) = match failure {
+        Failure::Input(message) if is_of_machine(&message) => (message, 1),
         Failure::Input(message) => (message, USAGE_CODE),
         Failure::Machine(message) => (message, 1),
         Failure::Exit { message, code } => (message, code),

@@ -1,6 +1,8 @@
 //! Results on stdout: JSON documents, text, tables, progress.
 
-use std::io::Write;
+use std::fs::Permissions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -111,10 +113,53 @@ pub fn make_way(path: &Path, force: bool) -> Result<(), Failure> {
 /// Writes a whole file or none; `-` is standard output.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if is_stdio(path) {
-        let mut out = std::io::stdout().lock();
-        out.write_all(bytes)?;
-        return Ok(out.flush()?);
+        return write_stdout(bytes);
     }
+    let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
+    let file = whole_file(path, bytes, USUAL_MODE)?;
+    file.persist(path).map_err(|err| failed(err.error))?;
+    Ok(())
+}
+
+/// Writes a whole new file of a mode, less what the process masks, or none.
+///
+/// # Errors
+/// Where there is a file.
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
+    let file = whole_file(path, bytes, mode)?;
+    file.as_file().sync_all().map_err(failed)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        Err(err) if err.error.kind() == ErrorKind::AlreadyExists => refuse_existing_new(path),
+        Err(err) => Err(failed(err.error)),
+    }
+}
+
+/// Refuses a new file where there is one.
+pub fn refuse_existing_new(path: &Path) -> Result<(), Failure> {
+    match !is_stdio(path) && path.exists() {
+        true => Err(Failure::Input(format!("{} exists; name a new file", path.display()))),
+        false => Ok(()),
+    }
+}
+
+/// Writes bytes to standard output.
+pub fn write_stdout(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
+}
+
+/// Mode of files, less what the process masks.
+pub const USUAL_MODE: u32 = 0o666;
+
+fn write_to(path: &Path) -> String {
+    format!("write {}", path.display())
+}
+
+/// The content of a file beside it, under another name.
+fn whole_file(path: &Path, bytes: &[u8], mode: u32) -> Result<tempfile::NamedTempFile, Failure> {
     let folder = path.parent().filter(|parent| *parent != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -124,15 +169,23 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         );
         return Err(Failure::Input(what));
     }
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|err| Failure::from(err.error))?;
-    Ok(())
+    let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
+    let mut builder = tempfile::Builder::new();
+    builder.permissions(Permissions::from_mode(mode));
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    Ok(file)
 }
 
-/// Width of the terminal, columns; 100 without a terminal.
-pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0).max(40))
+/// Width of text without a terminal, columns.
+const WIDTH_USUAL: usize = 100;
+
+/// Minimum width of a terminal that text is laid out for, columns.
+const WIDTH_MIN: usize = 40;
+
+/// Width of the terminal, columns; `None` without one.
+fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0).max(WIDTH_MIN))
 }
 
 /// Text in bold.
@@ -152,14 +205,18 @@ pub fn warning(text: &str) -> String {
 
 /// A table with bold headings; cells of `verdict_column` are coloured by verdict.
 pub fn table(table: &Table, verdict_column: Option<usize>) -> String {
-    table.render(width(), |column, row, cell| match row {
+    let style = |column, row: Option<usize>, cell: String| match row {
         None => painted(Style::new().bold(), &cell),
         Some(_) if verdict_column == Some(column) => {
             let style = verdict_style(cell.trim());
             painted(style, &cell)
         }
         Some(_) => cell,
-    })
+    };
+    match terminal_width() {
+        Some(width) => table.render_in_blocks(width, style),
+        None => table.render(WIDTH_USUAL, style),
+    }
 }
 
 /// Verdict of a link whose profile has samples without terrain data: its figures assume sea level.

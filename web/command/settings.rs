@@ -7,13 +7,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use crate::usage;
 
 /// Variable that names the one file to read.
 pub const FILE_VARIABLE: &str = "GROUNDWAVE_CONFIG";
@@ -295,14 +295,8 @@ fn check(arg: &Arg, values: &[String]) -> Result<(), String> {
     for value in values {
         let parsed = command.clone().try_get_matches_from([format!("--{name}={value}")]);
         if let Err(error) = parsed {
-            let reason = match (error.get(ContextKind::ValidValue), error.source()) {
-                (Some(ContextValue::Strings(allowed)), _) if !allowed.is_empty() => {
-                    format!(", allowed {}", allowed.join(", "))
-                }
-                (_, Some(cause)) => format!(": {cause}"),
-                _ => String::new(),
-            };
-            return Err(format!("invalid {name}: found {value:?}{reason}"));
+            let message = usage::value_message(&error).unwrap_or_else(|| error.to_string());
+            return Err(message.replacen("invalid --", "invalid ", 1));
         }
     }
     Ok(())

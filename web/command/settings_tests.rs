@@ -89,9 +89,9 @@ fn mistakes_in_a_file_are_refused_with_their_line() {
         ("[sevre]\nport = 1", "FILE:1: invalid command: found \"sevre\", allowed serve, terrain"),
         (
             "[serve]\nport = 'x'",
-            "FILE:2: invalid port: found \"x\": invalid digit found in string (serve)",
+            "FILE:2: invalid port: found \"x\", allowed a whole number (serve)",
         ),
-        ("[serve]\nport = -1", "FILE:2: invalid port: found \"-1\": "),
+        ("[serve]\nport = -1", "FILE:2: invalid port: found -1, allowed 0 to 65535 (serve)"),
         ("[serve]\nloud = 'yes'", "FILE:2: invalid loud: found [\"yes\"], allowed true or false"),
         ("[serve]\nname = 2026-01-01", "FILE:2: invalid name: allowed text, numbers"),
         ("[serve]\nport = ", "configuration FILE:2: "),
