@@ -87,6 +87,31 @@ The API is described at /swagger-ui and /api-docs/openapi.json; `groundwave impa
 Access to the socket is full access. Changes are logged with target `audit`. Impairments stay in
 force when the daemon stops. Log filter: RUST_LOG.";
 
+/// Shows the ports of a valid configuration, each with its presence on this machine, and the socket.
+fn show(config: &Config, output: Output) -> Result<(), Failure> {
+    let is_missing = |port: &PortName| port.namespace.is_none() && bus_address(port).is_empty();
+    let ports = Direction::first(config.ports.len()).zip(&config.ports);
+    if output.json {
+        let ports = ports.map(|(direction, port)| {
+            serde_json::json!({
+                "direction": direction.to_string(),
+                "port": port.to_string(),
+                "present": !is_missing(port),
+            })
+        });
+        let ports: Vec<_> = ports.collect();
+        return output.json(&serde_json::json!({ "ports": ports, "socket": config.socket }));
+    }
+    let text = |port: &PortName| match is_missing(port) {
+        true => format!("{port} (no such interface at present)"),
+        false => port.to_string(),
+    };
+    let ports: Vec<_> =
+        ports.map(|(direction, port)| format!("{direction} {}", text(port))).collect();
+    let (ports, socket) = (ports.join(", "), config.socket.display());
+    output.text(&format!("{ports}, socket {socket}\n"))
+}
+
 impl Impaird {
     /// Serves until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
@@ -99,17 +124,7 @@ impl Impaird {
         }
         let config = self.configuration()?;
         if self.check {
-            let is_missing =
-                |port: &PortName| port.namespace.is_none() && bus_address(port).is_empty();
-            let text = |port: &PortName| match is_missing(port) {
-                true => format!("{port} (no such interface at present)"),
-                false => port.to_string(),
-            };
-            let ports = Direction::first(config.ports.len()).zip(&config.ports);
-            let ports: Vec<_> =
-                ports.map(|(direction, port)| format!("{direction} {}", text(port))).collect();
-            let (ports, socket) = (ports.join(", "), config.socket.display());
-            return output.text(&format!("{ports}, socket {socket}\n"));
+            return show(&config, output);
         }
         ImpairDaemon::start(&config)?.run()
     }
