@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, Terrain, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_terrain::cache::{
-    AREA_MAX, Cache, Client, Event, FetchError, LAND_COVER, Proxy, SOURCES, Source, squares_around,
-    squares_within,
+    AREA_MAX, Cache, Client, Event, FetchError, LAND_COVER, Proxy, SOURCES, Source, check_address,
+    squares_around, squares_within,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,19 @@ pub fn too_large() -> Failure {
     Failure::Input(format!(
         "invalid area: found more than {AREA_MAX} square degrees, or edges out of order; allowed 1 to {AREA_MAX}"
     ))
+}
+
+/// Value of an option with the address of a mirror.
+///
+/// # Errors
+/// With the value found and those allowed.
+pub fn mirror(text: &str) -> Result<String, String> {
+    check_address(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// Value of an option with the name of a data set of heights.
+pub fn source_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(SOURCES.map(|source| source.id))
 }
 
 impl Fetching {
@@ -173,10 +187,7 @@ pub fn squares_of(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
             squares.push(name.parse().map_err(Failure::input)?);
         }
     }
-    let mut positions = Vec::new();
-    for record in &scenario.records {
-        add_positions(&record.body, &mut positions);
-    }
+    let positions = positions_of(scenario);
     let radius_m = scenario.coverage.as_ref().map_or(0.0, |coverage| coverage.radius_m);
     // Paths between nodes cross what lies between.
     squares.extend(squares_between(&positions)?);
@@ -184,6 +195,22 @@ pub fn squares_of(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
     squares.sort_unstable();
     squares.dedup();
     Ok(squares)
+}
+
+/// Squares under the nodes of a scenario and between them.
+///
+/// # Errors
+/// When they are too many.
+pub fn squares_under(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
+    squares_between(&positions_of(scenario))
+}
+
+fn positions_of(scenario: &Scenario) -> Vec<GeoPoint> {
+    let mut positions = Vec::new();
+    for record in &scenario.records {
+        add_positions(&record.body, &mut positions);
+    }
+    positions
 }
 
 /// Adds every position in a command.

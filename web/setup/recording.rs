@@ -56,7 +56,8 @@ impl Source {
             .map_err(Failure::input)?;
         let clock = Clock::new(header.step_ns);
         let (mut records, mut last_ns) = (Vec::new(), 0);
-        while let Some(entry) = log.next_entry().map_err(Failure::input)? {
+        let damaged = |err| Failure::input(err).within(&format!("log {}", path.display()));
+        while let Some(entry) = log.next_entry().map_err(damaged)? {
             let begins_late = records.is_empty() && matches!(entry, Entry::Checkpoint(_));
             if begins_late {
                 let what = "found a log of a world that was not empty at its beginning, allowed one that \

@@ -12,6 +12,7 @@ pub struct Fallbacks {
     pub(super) land_cover: bool,
     pub(super) posts: bool,
     pub(super) fetch: bool,
+    pub(super) terrain_cache: bool,
 }
 
 impl FromArgMatches for Fallbacks {
@@ -25,6 +26,7 @@ impl FromArgMatches for Fallbacks {
             land_cover: is_fallback("land_cover"),
             posts: is_fallback("posts"),
             fetch: is_fallback("fetch"),
+            terrain_cache: is_fallback("terrain_cache"),
         })
     }
 

@@ -19,10 +19,10 @@ use groundwave_scenario::{Scenario, Terrain as ScenarioTerrain};
 use groundwave_sweep::{Plan, TerrainFiles};
 use groundwave_terrain::cache::INDEX_FILE;
 use groundwave_terrain::memory::MEMORY_MIN_MB;
-use groundwave_terrain::{LandCover, Supplying, TerrainStack};
+use groundwave_terrain::{Ignored, LandCover, Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
-use super::fetch::squares_of;
+use super::fetch::{squares_of, squares_under};
 use fallbacks::first;
 use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
@@ -101,6 +101,23 @@ pub fn posts_parser() -> impl TypedValueParser<Value = Posts> {
 pub const REMEDY: &str = "fetch tiles with `groundwave terrain fetch` or --fetch, name a folder of tiles with \
                           --srtm-dir (`make data` fetches N57E011), or say --flat-earth if the ground is flat at 0 m";
 
+/// Tiles that a message names at most.
+const NAMED_TILES_MAX: usize = 4;
+
+/// Ways out for a scenario that names no ground: fetched tiles do not count for it.
+fn remedy_of_unnamed(scenario: &Scenario) -> String {
+    let squares = squares_under(scenario).unwrap_or_default();
+    let names: Vec<_> = squares.iter().map(|square| format!("\"{square}\"")).collect();
+    let tiles = match names.len() {
+        1..=NAMED_TILES_MAX => names.join(", "),
+        _ => "...".to_owned(),
+    };
+    format!(
+        "the scenario names no ground: add [terrain] with tiles = [{tiles}], which `groundwave terrain fetch` gets, or \
+         flat_msl_m = 0; or name a folder of tiles with --srtm-dir, or say --flat-earth if the ground is flat at 0 m"
+    )
+}
+
 /// Advice where ground lies in voids of tiles.
 pub const VOIDS_REMEDY: &str =
     "fill the voids of the tiles (`gdal_fillnodata`) or take another data set";
@@ -115,6 +132,8 @@ pub struct OpenTerrain {
     pub source: TerrainOptions,
     /// Inputs of the log header; tiles are named with their digests where the log has a digest.
     pub inputs: BTreeMap<String, String>,
+    /// Ways out where ground is missing, for messages.
+    pub remedy: String,
 }
 
 impl TerrainOptions {
@@ -217,15 +236,17 @@ impl TerrainOptions {
 
     /// The terrain of a scenario with the land cover of these options.
     fn for_ground_of(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
-        let Fallbacks { srtm_dir, fetch, .. } = self.fallbacks;
+        let Fallbacks { srtm_dir, fetch, terrain_cache, .. } = self.fallbacks;
         let is_supplied = (self.srtm_dir.is_some() && !(srtm_dir && scenario.names_terrain))
+            || (self.terrain_cache.is_some() && !terrain_cache)
             || (self.fetch && !(fetch && scenario.names_terrain));
         match &scenario.terrain {
             ScenarioTerrain::Flat { .. } if is_supplied => {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
-                open(Sources { land_cover: self.land_cover.clone(), ..Sources::default() })
+                let sources = Sources { land_cover: self.land_cover.clone(), ..Sources::default() };
+                Ok(OpenTerrain { remedy: remedy_of_unnamed(scenario), ..open(sources)? })
             }
             ScenarioTerrain::Flat { elevation_msl_m } => {
                 flat(*elevation_msl_m, self.land_cover.clone())
@@ -274,8 +295,11 @@ impl TerrainOptions {
         })
     }
 
-    /// Rejects a scenario whose tiles are missing.
+    /// Rejects a scenario whose tiles are missing, unless ground without a tile is known.
     fn require(&self, names: &[String], ground: &OpenTerrain) -> Result<(), Failure> {
+        if self.flat_earth {
+            return Ok(());
+        }
         for name in names {
             let tile: TileId = name.parse().map_err(Failure::input)?;
             let centre =
@@ -290,7 +314,8 @@ impl TerrainOptions {
                 };
                 return Err(Failure::Input(format!(
                     "missing terrain tile {name} of the scenario{place}; fetch it with \
-                     `groundwave terrain fetch {name}` or `make data`, or name its folder with --srtm-dir"
+                     `groundwave terrain fetch {name}` or `make data`, or name its folder with --srtm-dir; \
+                     where it is open sea, which is not published, say --flat-earth"
                 )));
             }
         }
@@ -390,7 +415,7 @@ impl OpenTerrain {
         }
         let ends = [0, samples.saturating_sub(1)].map(|end| profile.point(end));
         let hint = self.swapped_hint(&ends.into_iter().flatten().collect::<Vec<_>>());
-        Err(Failure::no_terrain(format!("no terrain data: {why}{hint}; {REMEDY}")))
+        Err(Failure::no_terrain(format!("no terrain data: {why}{hint}; {}", self.remedy)))
     }
 
     /// Question for a message where positions seem to have latitude and longitude swapped; else empty.
@@ -411,6 +436,12 @@ impl OpenTerrain {
             Some(fault) => Err(Failure::input(fault)),
             None => Ok(()),
         }
+    }
+
+    /// Files that look like terrain and are not used.
+    #[must_use]
+    pub fn ignored(&self) -> &[Ignored] {
+        self.stack.as_ref().map_or(&[], |stack| stack.ignored())
     }
 
     /// Decodes every file once.

@@ -15,7 +15,7 @@ use groundwave_terrain::memory::usual_budget_bytes;
 use groundwave_terrain::{LandCover, OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
 
-use super::{Fallbacks, OpenTerrain, TerrainOptions};
+use super::{Fallbacks, OpenTerrain, REMEDY, TerrainOptions};
 
 /// Key of a log header: height between posts; absent for interpolated ones.
 pub(super) const POSTS: &str = "posts";
@@ -115,6 +115,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
             fallbacks: Fallbacks::default(),
         },
         inputs,
+        remedy: REMEDY.to_owned(),
     })
 }
 
@@ -208,5 +209,6 @@ pub(super) fn flat(
         stack: None,
         source: TerrainOptions::default(),
         inputs,
+        remedy: REMEDY.to_owned(),
     })
 }
