@@ -73,12 +73,83 @@ fn invalid_options_of_init_give_errors_with_allowed_values() {
         (&["init", "-", "--at", "97,11"], ["97", "90"]),
         (&["init", "-", "--at", "57,11", "--radio", "lora"], ["\"lora\"", "lora_868_eu"]),
         (&["init", "-", "--at", "57,11", "--spacing-km", "0"], ["--spacing-km", "above 0 to 100"]),
-        (&["init", "-", "--at", "57,11", "--nodes", "1"], ["--nodes", "2..=60"]),
+        (&["init", "-", "--at", "57,11", "--nodes", "1"], ["--nodes", "2 to 60"]),
         (&["init", "-", "--at", "57,11", "--height", "-3"], ["height", "-3"]),
     ] {
         let error = refusal(&groundwave(arguments));
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
+}
+
+#[test]
+fn init_writes_the_command_that_fetches_the_ground_and_words_of_a_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| command(arguments).current_dir(folder.path()).output().unwrap();
+    let title = r#"the "first" \ mesh"#;
+    let text = stdout(&run(&["init", "my mesh.toml", "--at", "57.70,11.93", "--title", title]));
+    let fetch = "groundwave terrain fetch 57.7,11.93 --radius-km 5";
+    assert!(text.contains(fetch) && text.contains("groundwave run 'my mesh.toml'"), "{text}");
+    let scenario = std::fs::read_to_string(folder.path().join("my mesh.toml")).unwrap();
+    let terrain = format!("#   {fetch}\ntiles = [\"N57E011\"]\n");
+    assert!(scenario.contains(&terrain), "{scenario}");
+    let text = stdout(&run(&["init", "-", "--at", "57.7,11.93", "--title", title, "--flat"]));
+    let output = with_input(&["validate", "-"], text.as_bytes());
+    assert!(stdout(&output).contains(title), "{output:?}");
+    for title in ["two\nlines", "", "a\u{7f}b"] {
+        let error = refusal(&run(&["init", "-", "--at", "57.7,11.93", "--title", title]));
+        assert!(error.contains("invalid --title") && error.contains("1 to 200"), "{error}");
+    }
+}
+
+#[test]
+fn a_scenario_without_ground_gives_both_ways_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| command(arguments).current_dir(folder.path()).output().unwrap();
+    let place = ["init", "a.toml", "--at", "57.70,11.93", "--coverage-km", "1", "--force"];
+    stdout(&run(&place));
+    let file = folder.path().join("a.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (head, rest) = text.split_once("[terrain]\n").unwrap();
+    let nodes = rest.find("\n[[node]]").unwrap();
+    std::fs::write(&file, format!("{head}{}", &rest[nodes..])).unwrap();
+    let ways = ["[terrain]", "tiles = [\"N57E011\"]", "--srtm-dir", "flat_msl_m = 0"];
+    let has_ways = |text: &str| ways.iter().all(|way| text.contains(way));
+    assert!(has_ways(&stdout(&run(&["validate", "a.toml"]))));
+    assert!(has_ways(&stdout(&run(&["run", "a.toml"]))));
+    let sweep = run(&["sweep", "a.toml", "-o", "out", "--products", "margin"]);
+    assert_eq!(sweep.status.code(), Some(3));
+    assert!(has_ways(&String::from_utf8_lossy(&sweep.stderr)), "{sweep:?}");
+    // Folders of the command line supply ground, fetched or not.
+    for option in ["--srtm-dir", "--terrain-cache"] {
+        let tiles = root().join("scenarios/terrain").display().to_string();
+        let text = stdout(&run(&["validate", "a.toml", option, &tiles]));
+        assert!(!text.contains("no terrain data"), "{option}: {text}");
+    }
+}
+
+#[test]
+fn missing_tiles_count_as_open_sea_with_flat_earth() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| command(arguments).current_dir(folder.path()).output().unwrap();
+    stdout(&run(&["init", "sea.toml", "--at", "0.5,-30.5", "--spacing-km", "1"]));
+    let error = refusal(&run(&["run", "sea.toml"]));
+    assert!(error.contains("N00W031") && error.contains("--flat-earth"), "{error}");
+    assert!(!stdout(&run(&["run", "sea.toml", "--flat-earth"])).contains("no terrain data"));
+}
+
+#[test]
+fn a_folder_of_tiles_is_listed_and_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiles = root().join("scenarios/terrain").display().to_string();
+    let text = stdout(&groundwave(&["terrain", "list", "--srtm-dir", &tiles]));
+    assert!(text.contains("N57E011") && text.contains("57.000"), "{text}");
+    let text = stdout(&groundwave(&["terrain", "verify", "--srtm-dir", &tiles]));
+    assert!(text.starts_with("1 of 1 files"), "{text}");
+    std::fs::write(folder.path().join("N57E011.hgt.gz"), [0x1f, 0x8b, 1, 2, 3]).unwrap();
+    let own = folder.path().to_str().unwrap();
+    let output = groundwave(&["terrain", "verify", "--srtm-dir", own]);
+    assert!(!output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("N57E011"), "{output:?}");
 }
 
 #[test]
@@ -138,7 +209,7 @@ fn a_variable_that_is_no_truth_value_is_refused() {
     {
         let mut program = command(&["link", "57.7,11.9", "57.72,11.95"]);
         let error = refusal(&program.env(variable, value).output().unwrap());
-        assert!(error.contains(value) && error.contains("boolean"), "{error}");
+        assert!(error.contains(value) && error.contains("allowed true, false, yes, no"), "{error}");
     }
     let mut program = command(&["serve", "--print-config"]);
     let printed = stdout(&program.env("GATEWAY_PUBLIC_MAP", "1").output().unwrap());
@@ -157,7 +228,10 @@ fn an_output_that_is_an_input_is_refused() {
     let before = std::fs::read(log).unwrap();
     for option in ["--report", "--html"] {
         let error = refusal(&groundwave(&["replay", log, option, log]));
-        assert!(error.contains("invalid output") && error.contains("another file"), "{error}");
+        assert!(
+            error.contains(&format!("invalid {option}")) && error.contains("another file"),
+            "{error}"
+        );
     }
     assert_eq!(std::fs::read(log).unwrap(), before);
 }

@@ -19,6 +19,7 @@ mod kill;
 mod land_cover;
 mod manual;
 mod measured;
+mod option_values;
 mod outline;
 mod packages;
 mod planning;

@@ -62,7 +62,18 @@ fn a_damaged_log_is_refused_with_the_place() {
     bytes[middle] ^= 1;
     std::fs::write(&log, bytes).unwrap();
     let error = support::refusal(&groundwave(&["replay", log.to_str().unwrap()]));
-    assert!(error.contains("damaged at byte"), "{error}");
+    let log = log.to_str().unwrap();
+    let place = format!("log {log}: damaged at byte");
+    assert!(error.contains(&place), "{error}");
+    for arguments in [
+        &["log", "cat", log][..],
+        &["log", "stat", log],
+        &["calibrate", log, "-o", "profile.toml"],
+        &["convert", log, "rows.csv"],
+    ] {
+        let error = support::refusal(&groundwave(arguments));
+        assert!(error.contains(&place), "{arguments:?}: {error}");
+    }
 }
 
 #[needs(terrain)]

@@ -35,6 +35,8 @@ pub struct Antenna {
 
 impl Antenna {
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        let plot: Vec<_> = output::named("--plot", &self.plot).collect();
+        output::refuse_shared(&plot, &[("FILE", &self.file)])?;
         let file = antenna::load(&self.file).map_err(Failure::input)?;
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
         let facts = file.summary(&stem);

@@ -2,7 +2,7 @@
 
 use std::fs::Permissions;
 use std::io::{Cursor, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use groundwave_store::{RedbStore, StoreError};
 use groundwave_telemetry::TelemetryStore;
 use serde_json::json;
 
-use super::output::Output;
+use super::output::{self, Output, USUAL_MODE, refuse_shared, write_new};
 
 /// Copy the store of a server, also while it runs
 #[derive(Args)]
 #[command(after_help = BACKUP_EXAMPLES)]
 pub struct Backup {
-    /// New file
+    /// New file; `-` is standard output
     #[arg(value_name = "FILE")]
     to: PathBuf,
 
@@ -90,10 +90,7 @@ The whole copy is verified before a store is replaced; stop the server first.";
 impl Backup {
     /// Writes the copy.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        if self.to.exists() {
-            let what = format!("{} exists; name a new file", self.to.display());
-            return Err(Failure::Input(what));
-        }
+        output::refuse_existing_new(&self.to)?;
         let (bytes, by) = match RedbStore::open_existing(&self.db) {
             Ok(store) => match &self.state {
                 Some(state) => return self.archive(&store, state, output),
@@ -110,9 +107,14 @@ impl Backup {
             Err(StoreError::InUse { .. }) => (self.fetch_from_server()?, "server"),
             Err(err) => return Err(Failure::input(err)),
         };
-        write_new(&self.to, &bytes, USUAL)?;
-        // Verified before success is reported.
-        let documents = verify(&self.to)?;
+        // Verified before it has its name.
+        let copy = tempfile::NamedTempFile::new()?;
+        std::fs::write(copy.path(), &bytes)?;
+        let documents = verify(copy.path())?;
+        if self.is_written_to_stdout(&bytes)? {
+            return Ok(());
+        }
+        write_new(&self.to, &bytes, USUAL_MODE)?;
         if output.json {
             let summary = json!({ "file": self.to, "documents": documents, "copied_by": by });
             return output.json(&summary);
@@ -133,14 +135,26 @@ impl Backup {
         archive::pack(&mut out, &copy, state, &history)?;
         let sealed =
             seal::seal(&seal::backup_key(&key), out.get_ref()).map_err(Failure::machine)?;
-        write_new(&self.to, &sealed, PRIVATE)?;
         let documents = verify(&copy)?;
+        if self.is_written_to_stdout(&sealed)? {
+            return Ok(());
+        }
+        write_new(&self.to, &sealed, PRIVATE)?;
         if output.json {
             let summary = json!({ "file": self.to, "documents": documents, "copied_by": "file" });
             return output.json(&summary);
         }
         let line = format!("{}: {documents} documents, sealed\n", self.to.display());
         output.text(&line)
+    }
+
+    /// Writes the copy to standard output, where that is the file.
+    fn is_written_to_stdout(&self, bytes: &[u8]) -> Result<bool, Failure> {
+        let is_it = output::is_stdio(&self.to);
+        if is_it {
+            output::write_stdout(bytes)?;
+        }
+        Ok(is_it)
     }
 
     fn fetch_from_server(&self) -> Result<Vec<u8>, Failure> {
@@ -165,6 +179,7 @@ impl Backup {
 impl Restore {
     /// Puts the copy in place.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        refuse_shared(&[("--db", &self.db)], &[("FILE", &self.from)])?;
         if self.db.exists() {
             if !self.force {
                 let what = format!("{} exists; --force replaces it", self.db.display());
@@ -300,17 +315,6 @@ fn copy_of(store: &RedbStore) -> Result<Vec<u8>, Failure> {
 
 /// Mode of files with secrets.
 const PRIVATE: u32 = 0o600;
-/// Mode of other files, less what the process masks.
-const USUAL: u32 = 0o666;
-
-fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
-    let mut options = std::fs::File::options();
-    let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    Ok(())
-}
-
 /// Opens a store and loads it into an engine; returns its number of documents.
 fn verify(path: &Path) -> Result<usize, Failure> {
     let mut store = RedbStore::open_existing(path).map_err(Failure::input)?;

@@ -21,6 +21,7 @@ use groundwave_store::journal_file;
 use groundwave_text::{Align, Table, percent};
 use serde::Serialize;
 
+use super::log;
 use super::output::{self, Output};
 use super::placeholders;
 
@@ -74,6 +75,7 @@ impl Calibrate {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let stem = self.log.file_stem().unwrap_or_default().to_string_lossy();
         let name = self.name.clone().unwrap_or_else(|| stem.into_owned());
+        output::refuse_shared(&[("--output", &self.output)], &[("the log", &self.log)])?;
         output::refuse_existing(&self.output, self.force)?;
         let (engine, history, ground) = self.replay()?;
         let view = engine.view();
@@ -190,7 +192,7 @@ impl Calibrate {
             history.note(&engine.view(), false);
             Next::Go
         });
-        replayed.map_err(replay_failure)?;
+        replayed.map_err(|error| replay_failure(error).within(&log::name(&self.log)))?;
         ground.check_tiles()?;
         Ok((engine, history, ground))
     }

@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use axum::http::{Method, StatusCode};
 use clap::builder::Resettable;
@@ -17,6 +16,7 @@ use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::browser;
 use super::output::Output;
 
 const EXAMPLES: &str = "\
@@ -39,9 +39,6 @@ const SPEED: u32 = 20;
 
 /// Ticks between checkpoints of the log: a window of frames begins at one.
 const CHECKPOINT_EVERY_TICKS: u64 = 60;
-
-/// Programs that open an address, first the one of the desktop.
-const BROWSERS: [&str; 4] = ["xdg-open", "sensible-browser", "wslview", "open"];
 
 /// Show a demonstration: a mesh that grows, a storm that passes, a relay that fails
 #[derive(Args)]
@@ -116,7 +113,7 @@ impl Demo {
         }
         std::io::stdout().flush()?;
         if !self.check && !self.no_browser {
-            open(&started.address);
+            browser::open(&started.address);
         }
         Ok(())
     }
@@ -215,26 +212,6 @@ async fn answer(
         (status, body) => {
             let text = String::from_utf8_lossy(&body);
             Err(Failure::Machine(format!("{path}: {status}: {text}")))
-        }
-    }
-}
-
-/// Opens a page in the browser of the desktop; without one the printed address is all there is.
-fn open(address: &str) {
-    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    if cfg!(target_os = "linux") && !has_screen {
-        return;
-    }
-    for program in BROWSERS {
-        let mut command = Command::new(program);
-        command.arg(address).stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        if let Ok(mut child) = command.spawn() {
-            // It ends by itself; its state must be collected.
-            std::thread::spawn(move || child.wait());
-            return;
         }
     }
 }

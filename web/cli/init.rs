@@ -8,10 +8,13 @@ use clap::Args;
 use groundwave_http::Failure;
 use groundwave_model::radio::presets;
 use groundwave_model::terrain::GeoPoint;
+use groundwave_scenario::limits::TITLE_CHARS_MAX;
 use groundwave_setup::fetch::squares_between;
 use serde_json::json;
 
+use super::ends::quantity::height_m;
 use super::output::{self, Output};
+use super::place;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +31,8 @@ pub struct Init {
     /// Scenario file to write; `-` is standard output
     file: PathBuf,
 
-    /// Middle of the mesh: LAT,LON in degrees, UTM, MGRS, a Maidenhead locator or a plus code
+    /// Middle of the mesh: LAT,LON in degrees, UTM, MGRS, a Maidenhead locator, a plus code or the name of a
+    /// town, with its country where there are several: Uppsala,SE
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     at: Option<String>,
 
@@ -48,8 +52,14 @@ pub struct Init {
     #[arg(long, value_name = "KM", default_value_t = 3.0, allow_negative_numbers = true)]
     spacing_km: f64,
 
-    /// Antenna height of all nodes, m above ground
-    #[arg(long, value_name = "M", default_value_t = 10.0, allow_negative_numbers = true)]
+    /// Antenna height of all nodes, m above ground, or with a unit: 30ft
+    #[arg(
+        long,
+        value_name = "M",
+        default_value = "10",
+        allow_negative_numbers = true,
+        value_parser = height_m
+    )]
     height: f64,
 
     /// Flat ground at 0 m instead of terrain
@@ -85,15 +95,14 @@ impl Init {
             return Ok(());
         }
         let file = self.file.display().to_string();
+        let argument = shell_argument(&file);
         let mut steps = Vec::new();
         if !self.flat {
-            let (lat, lon) = (draft.middle.lat_deg(), draft.middle.lon_deg());
-            let radius_km = self.spacing_km.max(self.coverage_km.unwrap_or(0.0)).ceil() + 2.0;
-            steps.push(format!("groundwave terrain fetch {lat},{lon} --radius-km {radius_km}"));
+            steps.push(self.fetch(draft.middle));
         }
-        steps.push(format!("groundwave run {file}"));
+        steps.push(format!("groundwave run {argument}"));
         if self.coverage_km.is_some() {
-            steps.push(format!("groundwave sweep {file} -o coverage"));
+            steps.push(format!("groundwave sweep {argument} -o coverage"));
         }
         if output.json {
             return output.json(&json!({ "file": file, "nodes": draft.nodes, "next": steps }));
@@ -101,21 +110,42 @@ impl Init {
         output.text(&format!("{file}: {} nodes; next:\n  {}\n", draft.nodes, steps.join("\n  ")))
     }
 
+    /// Command that fetches the ground of the mesh and of its coverage.
+    fn fetch(&self, middle: GeoPoint) -> String {
+        // To a decimetre: other coordinates give many digits.
+        let rounded = |deg: f64| (deg * 1e6).round() / 1e6;
+        let (lat_deg, lon_deg) = (rounded(middle.lat_deg()), rounded(middle.lon_deg()));
+        let radius_km = self.spacing_km.max(self.coverage_km.unwrap_or(0.0)).ceil() + 2.0;
+        format!("groundwave terrain fetch {lat_deg},{lon_deg} --radius-km {radius_km}")
+    }
+
+    /// The title: one line that a scenario can have.
+    fn title(&self) -> Result<String, Failure> {
+        let title = self.title.clone().unwrap_or_else(|| "First mesh".to_owned());
+        let is_line = !title.trim().is_empty() && !title.contains(char::is_control);
+        match is_line && title.chars().count() <= TITLE_CHARS_MAX {
+            true => Ok(title),
+            false => Err(Failure::Input(format!(
+                "invalid --title: found {title:?}, allowed one line of 1 to {TITLE_CHARS_MAX} characters"
+            ))),
+        }
+    }
+
     fn draft(&self) -> Result<Draft, Failure> {
+        let title = self.title()?;
         within("--spacing-km", self.spacing_km, 100.0)?;
         if let Some(coverage_km) = self.coverage_km {
             within("--coverage-km", coverage_km, 200.0)?;
         }
         let place = match &self.at {
             Some(place) => place.clone(),
-            None if ask("Middle of the mesh (latitude,longitude)", None) => answer("")?,
+            None if ask("Middle of the mesh (latitude,longitude or a town)", None) => answer("")?,
             None => {
                 let what = "missing --at: allowed LAT,LON, such as --at 57.70,11.93";
                 return Err(Failure::Input(what.to_owned()));
             }
         };
-        let (middle, _) =
-            groundwave_coordinate::parse_with_height(&place).map_err(Failure::input)?;
+        let (middle, _) = place::read(&place)?;
         let radio = match (&self.radio, self.at.is_none()) {
             (Some(radio), _) => radio.clone(),
             (None, true) if ask("Radio", Some("lora_868_eu")) => answer("lora_868_eu")?,
@@ -128,7 +158,6 @@ impl Init {
                 "invalid --radio: found {radio:?}, allowed {allowed}"
             )));
         }
-        let title = self.title.clone().unwrap_or_else(|| "First mesh".to_owned());
         Ok(Draft { title, middle, radio, nodes: self.nodes.unwrap_or(4) })
     }
 
@@ -144,7 +173,12 @@ impl Init {
             (0..*nodes).map(|node| self.position(*middle, node, *nodes)).collect();
         text += &match self.flat {
             true => "flat_msl_m = 0\n".to_owned(),
-            false => format!("tiles = [{}]\n", tiles(&positions)?),
+            false => format!(
+                "# Tiles under the nodes, in the folder of fetched terrain, --srtm-dir or .data/srtm. To fetch them:\n\
+                 #   {}\ntiles = [{}]\n",
+                self.fetch(*middle),
+                tiles(&positions)?
+            ),
         };
         let device = presets::antenna_of_device(radio);
         let antenna = device.map_or("omni_5", |preset| preset.id);
@@ -192,6 +226,15 @@ fn tiles(positions: &[(f64, f64)]) -> Result<String, Failure> {
     Ok(names.join(", "))
 }
 
+/// A word of a shell that stands for a path.
+fn shell_argument(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
 fn within(option: &str, value: f64, maximum: f64) -> Result<(), Failure> {
     match value > 0.0 && value <= maximum {
         true => Ok(()),
@@ -218,5 +261,23 @@ fn answer(default: &str) -> Result<String, Failure> {
     match line.trim() {
         "" => Ok(default.to_owned()),
         text => Ok(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_any_name_are_one_word_of_a_shell() {
+        for (path, word) in [
+            ("mesh.toml", "mesh.toml"),
+            ("maps/höjd_1.toml", "maps/höjd_1.toml"),
+            ("my mesh.toml", "'my mesh.toml'"),
+            ("it's.toml", r"'it'\''s.toml'"),
+            ("a\"b$c\\d", "'a\"b$c\\d'"),
+        ] {
+            assert_eq!(shell_argument(path), word);
+        }
     }
 }

@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave link --scenario scenarios/failover.toml west east --at 30
+  groundwave link 57.714,11.937 57.730,11.950 --radio lora_868_eu --modem LongFast --height 30ft,2 --gain-dbi 3dBd
   groundwave link 57.714,11.937,30 57.730,11.950,1.5 --radio lora_868_eu --surroundings open,suburban --indoor outdoors,traditional
   groundwave link 57.7142,11.9367,30 57.8868,11.9880,2 --radio lora_868_eu --land-cover examples/land-cover
   groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --flat-earth --json | jq .forward.margin";

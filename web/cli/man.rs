@@ -1,7 +1,7 @@
 //! `man`: manual pages, or one page of Markdown, made from the command line.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory};
 use groundwave_http::Failure;
@@ -46,7 +46,9 @@ impl Man {
             }
             false => {
                 // Pages of commands that the help hides have no reader.
-                clap_mangen::generate_to(super::Cli::command(), &self.folder).map_err(failed)?;
+                let mut command = super::Cli::command().disable_help_subcommand(true);
+                command.build();
+                pages(command, &self.folder).map_err(failed)?;
                 std::fs::read_dir(&self.folder).map_err(failed)?.count()
             }
         };
@@ -56,6 +58,25 @@ impl Man {
             false => output.text(&format!("{pages} pages in {folder}\n")),
         }
     }
+}
+
+/// Writes the page of a command and those of the commands below it.
+fn pages(command: Command, folder: &Path) -> std::io::Result<()> {
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        pages(subcommand.clone(), folder)?;
+    }
+    page(command).generate_to(folder).map(drop)
+}
+
+/// The page of a command, with title, source and manual in its head.
+fn page(command: Command) -> clap_mangen::Man {
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_ascii_uppercase();
+    clap_mangen::Man::new(command)
+        .title(title)
+        // An empty date would be no field, and the source the date.
+        .date(" ")
+        .source(concat!("groundwave ", env!("CARGO_PKG_VERSION")))
+        .manual("Groundwave Manual")
 }
 
 /// The help of all commands that are shown, a section each.
@@ -82,6 +103,20 @@ fn section(page: &mut String, command: &mut Command, path: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn manual_pages_have_title_source_and_manual_in_their_head() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = super::super::Cli::command();
+        command.build();
+        pages(command, folder.path()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("groundwave-link.1")).unwrap();
+        let head = text.lines().find(|line| line.starts_with(".TH")).unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        let fields = format!("1 \" \" \"groundwave {version}\" \"Groundwave Manual\"");
+        assert_eq!(head, format!(".TH GROUNDWAVE-LINK {fields}"));
+        assert!(!folder.path().join("groundwave-man.1").exists(), "hidden");
+    }
 
     #[test]
     fn page_of_commands_has_a_section_each() {

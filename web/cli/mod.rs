@@ -2,10 +2,11 @@
 //!
 //! A subcommand parses, calls and shows. Results go to stdout, everything else to stderr. Exit
 //! codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 the world of a
-//! server broke: restart it.
+//! server broke: restart it, 130 stopped by a signal.
 
 mod antenna;
 mod backup;
+mod browser;
 mod calibrate;
 mod cluster;
 mod completions;
@@ -23,6 +24,7 @@ mod man;
 mod map_options;
 mod output;
 mod overview;
+mod place;
 mod placeholders;
 mod presets;
 mod profile;
@@ -40,6 +42,7 @@ mod sweep_failure;
 mod sweep_tables;
 mod sweep_work;
 mod terrain;
+mod terrain_folder;
 mod testbed;
 mod validate;
 
@@ -92,7 +95,7 @@ ground without a tile counts as missing unless --flat-earth says that it lies at
 
 Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 no terrain
 data under a link, a profile or a site of a sweep (the result assumes sea level); of `serve`: 3 the
-world of the server broke, restart it. With --json an
+world of the server broke, restart it; 130 stopped before the end by Ctrl-C or SIGTERM. With --json an
 error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\": …}}.";
 
 #[derive(Subcommand)]
@@ -169,7 +172,12 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => args.log_file.as_deref(),
         _ => None,
     };
-    if let Err(failure) = groundwave_command::logging::start(default_filter, log_file) {
+    let checked = match &command {
+        Command::Serve(args) => args.check(),
+        _ => Ok(()),
+    };
+    let start = || groundwave_command::logging::start(default_filter, log_file);
+    if let Err(failure) = checked.and_then(|()| start()) {
         return report(failure, output);
     }
     // The impairment daemon computes nothing, and its threads must start after it drops privileges.

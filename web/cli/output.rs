@@ -11,6 +11,7 @@ use groundwave_setup::terrain::{REMEDY, VOIDS_REMEDY};
 use groundwave_simulation::link::LinkView;
 use indicatif::ProgressBar;
 
+pub use groundwave_command::file_identity::{named, refuse_shared};
 pub use groundwave_command::output::*;
 
 /// Writes a picture, SVG or PNG by the ending of its file.
@@ -25,13 +26,11 @@ pub fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
         let what = format!("invalid ending of a picture: found {path}, allowed .svg, .png");
         return Err(Failure::Input(what));
     }
-    let written = if extension.eq_ignore_ascii_case("png") {
+    if extension.eq_ignore_ascii_case("png") {
         let bitmap = scene::Bitmap::from_svg(svg).map_err(|err| failed(&err))?;
-        std::fs::write(path, bitmap.to_png().map_err(|err| failed(&err))?)
-    } else {
-        std::fs::write(path, svg)
-    };
-    written.map_err(|err| failed(&err))
+        return write_whole(path, &bitmap.to_png().map_err(|err| failed(&err))?);
+    }
+    write_whole(path, svg.as_bytes())
 }
 
 /// Lines on what a prediction assumes and, where there is one, on its calibration `profile`.
@@ -64,8 +63,8 @@ pub fn verdict_over(ground: PathGround, model_verdict: Verdict) -> &'static str 
     }
 }
 
-/// Links whose profiles have samples without terrain data or in voids, as a warning.
-pub fn gaps(snapshot: &Snapshot) -> Option<String> {
+/// Links whose profiles have samples without terrain data or in voids, as a warning with the ways out of it.
+pub fn gaps(snapshot: &Snapshot, remedy: &str) -> Option<String> {
     let count = |has_gap: &dyn Fn(&LinkView) -> bool| {
         let links = snapshot.links.iter();
         links.filter(|link| has_gap(link)).count()
@@ -77,7 +76,7 @@ pub fn gaps(snapshot: &Snapshot) -> Option<String> {
     let mut parts = Vec::new();
     let all = snapshot.links.len();
     if missing > 0 {
-        parts.push(missing_links(missing, all));
+        parts.push(without_ground(missing, all, remedy));
     }
     if voids > 0 {
         parts.push(format!(
@@ -91,27 +90,14 @@ pub fn gaps(snapshot: &Snapshot) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Refuses to write over a file that is read.
-///
-/// # Errors
-/// When `written` is one of `inputs`, by whatever path.
-pub fn refuse_input(written: &Path, inputs: &[Option<&Path>]) -> Result<(), Failure> {
-    let Ok(own) = written.canonicalize() else { return Ok(()) };
-    let is_it = |input: &&Path| input.canonicalize().is_ok_and(|input| input == own);
-    match inputs.iter().flatten().find(|input| is_it(input)) {
-        None => Ok(()),
-        Some(input) => Err(Failure::Input(format!(
-            "invalid output {}: found the input {}, allowed another file",
-            written.display(),
-            input.display()
-        ))),
-    }
-}
-
 /// Sentence about links without terrain data.
 pub fn missing_links(missing: usize, all: usize) -> String {
+    without_ground(missing, all, REMEDY)
+}
+
+fn without_ground(missing: usize, all: usize, remedy: &str) -> String {
     format!(
-        "no terrain data under {missing} of {all} links: they assume ground at sea level; {REMEDY}"
+        "no terrain data under {missing} of {all} links: they assume ground at sea level; {remedy}"
     )
 }
 

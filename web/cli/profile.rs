@@ -60,6 +60,8 @@ struct Document<'a> {
 
 impl Profile {
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        let plot: Vec<_> = output::named("--plot", &self.plot).collect();
+        output::refuse_shared(&plot, &self.endpoints.files())?;
         let path = self.endpoints.resolve()?;
         let (profile, forward, _) = analyse(&path)?;
         let [from, to] = &path.endpoints;

@@ -20,16 +20,18 @@ use groundwave_store::journal_file;
 use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
 
-use super::output::{self, Output};
+use super::log;
+use super::output::{self, Output, named};
 use super::run_extremes::Extremes;
 use super::run_report::{Report, show};
-use super::run_tables::Tables;
+use super::run_tables::{Tables, links_table};
 
 const EXAMPLES: &str = "\
 Examples:
   groundwave run scenarios/failover.toml
   groundwave run scenarios/failover.toml --record run.gwlog && groundwave replay run.gwlog
   groundwave run scenarios/failover.toml --seed 7 --set environment.rain_rate_mm_h=40
+  groundwave run scenarios/failover.toml -o links.csv
   groundwave run scenarios/failover.toml --until 60 --json | jq '.flows[].route'";
 
 /// A scenario with its end and its pace.
@@ -99,6 +101,11 @@ pub struct Run {
     /// Most links in the table
     #[arg(long, value_name = "N", default_value_t = 20)]
     links: usize,
+
+    /// Write all links at the end as CSV, with the columns of the table `links` of [output]; `-` is standard
+    /// output, in place of the report
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// Simulate a scenario and record it to a new log file, for `replay`
@@ -153,6 +160,7 @@ impl Record {
             store: None,
             events: false,
             links: 20,
+            output: None,
         };
         run.run(output)
     }
@@ -175,6 +183,7 @@ impl Run {
         }
         let scenario = args.load()?;
         let ticks = ticks(&scenario, args.until)?;
+        self.refuse_shared(&scenario)?;
         let ground = args.ground.for_scenario(&scenario)?;
         let continued = self.record.as_deref().filter(|_| self.log.resume);
         if continued.is_none() {
@@ -183,6 +192,9 @@ impl Run {
                 output::refuse_existing_log(path, self.log.force)?;
             }
             Tables::refuse_existing(&scenario, self.log.force)?;
+        }
+        if let Some(path) = &self.output {
+            output::refuse_existing(path, self.log.force)?;
         }
         let mut outcome = Outcome::default();
         let (mut engine, mut tables) = match continued {
@@ -217,6 +229,7 @@ impl Run {
         let report = Report {
             scenario: &scenario,
             terrain: ground.terrain.describe(),
+            remedy: &ground.remedy,
             snapshot: &engine.view(),
             digest,
             commands: outcome.commands,
@@ -224,7 +237,12 @@ impl Run {
             stopped: outcome.stopped,
             extremes: outcome.extremes.lines(),
         };
-        show(&report, self.links, output)?;
+        if let Some(path) = &self.output {
+            output::write_whole(path, &links_table(report.snapshot)?)?;
+        }
+        if !self.output.as_deref().is_some_and(output::is_stdio) {
+            show(&report, self.links, output)?;
+        }
         output::warn_of_swapped(&engine.view(), &*ground.terrain);
         if let Some(hint) = scenario.update_distance_hint().filter(|_| !output.json) {
             anstream::eprintln!("{}", output::faint(&hint));
@@ -239,6 +257,15 @@ impl Run {
             return Err(Failure::stopped());
         }
         Ok(())
+    }
+
+    /// Refuses a log, a store and tables that are one file, or the scenario.
+    fn refuse_shared(&self, scenario: &Scenario) -> Result<(), Failure> {
+        let tables: Vec<_> = Tables::files(scenario).collect();
+        let files = named("--record", &self.record).chain(named("--store", &self.store));
+        let files = files.chain(named("--output", &self.output));
+        let written: Vec<_> = files.chain(named("[output]", &tables)).collect();
+        output::refuse_shared(&written, &[("the scenario", &self.args.scenario)])
     }
 
     fn tick(
@@ -326,7 +353,7 @@ impl Run {
         if let Some(failure) = failed {
             return Err(failure);
         }
-        let replayed = replayed.map_err(replay_failure)?;
+        let replayed = replayed.map_err(|error| replay_failure(error).within(&log::name(path)))?;
         let start_tick = engine.clock().tick;
         let clock = Clock::new(scenario.step_ns);
         let scenario_over = over(scenario, ground);

@@ -20,6 +20,8 @@ use super::output::{self, Output};
 pub struct Report<'a> {
     pub scenario: &'a Scenario,
     pub terrain: TerrainSource,
+    /// Ways out where ground is missing.
+    pub remedy: &'a str,
     pub snapshot: &'a Snapshot,
     pub digest: String,
     pub commands: usize,
@@ -113,7 +115,7 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
             output::warning(&format!("rejected in tick {tick}: {name}: {refusal}"))
         );
     }
-    links(&mut out, snapshot, links_max);
+    links(&mut out, report, links_max);
     flows(&mut out, snapshot);
     if !report.extremes.is_empty() {
         let _ = writeln!(out, "\nDuring the run");
@@ -125,7 +127,8 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     out
 }
 
-fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
+fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
+    let snapshot = report.snapshot;
     let name = |id| snapshot.node(id).map_or("?", |node: &NodeView| node.name.as_str());
     let mut order: Vec<&LinkView> = snapshot.links.iter().collect();
     let margin = |link: &LinkView| {
@@ -181,7 +184,7 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
             format!("… and {} weaker (--links N shows more, --json all)", order.len() - links_max);
         let _ = writeln!(out, "{}", output::faint(&rest));
     }
-    if let Some(line) = output::gaps(snapshot) {
+    if let Some(line) = output::gaps(snapshot, report.remedy) {
         let _ = writeln!(out, "{}", output::warning(&line));
     }
 }

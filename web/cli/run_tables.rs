@@ -20,6 +20,11 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Files that are written.
+    pub fn files(scenario: &Scenario) -> impl Iterator<Item = PathBuf> {
+        files(scenario).map(|(_, path)| path)
+    }
+
     /// Fails where one of the files is there already, unless `force`.
     pub fn refuse_existing(scenario: &Scenario, force: bool) -> Result<(), Failure> {
         for (_, path) in files(scenario) {
@@ -79,6 +84,13 @@ impl Tables {
         }
         Ok(())
     }
+}
+
+/// The links of a snapshot as a CSV table.
+pub fn links_table(view: &Snapshot) -> Result<Vec<u8>, Failure> {
+    let mut table = format!("{}\n", head(OutputTable::Links)).into_bytes();
+    links(&mut table, view)?;
+    Ok(table)
 }
 
 /// The files of the tables of a scenario.

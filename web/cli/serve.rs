@@ -1,11 +1,13 @@
 //! `groundwave serve`: planning server and mesh gateway over one simulation.
 
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::serve::server::{Server, ServerConfig};
+use groundwave::serve::server::{Server, ServerConfig, Service};
 use groundwave_http::Failure;
 
+use super::browser;
 use super::output::Output;
 
 /// Default log filter, unless `RUST_LOG` is set.
@@ -22,12 +24,16 @@ pub struct Serve {
     /// to FILE.7
     #[arg(long, env = "GROUNDWAVE_LOG_FILE", value_name = "FILE")]
     pub log_file: Option<PathBuf>,
+
+    /// Open the page in the browser of the desktop
+    #[arg(long)]
+    open: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   groundwave serve
-  groundwave serve planning
+  groundwave serve planning --open
   groundwave serve planning --bind 127.0.0.1:8788 --db plans.db
   groundwave serve gateway --state gateway-state --tunnel off
   groundwave serve --record today.gwlog
@@ -41,8 +47,49 @@ the first admin is written to STATE/bootstrap-admin. `groundwave replay today.gw
 recording. Log filter: RUST_LOG.";
 
 impl Serve {
+    /// Checks what the log file could destroy, before it is opened.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.open && !self.config.has(Service::Planning) {
+            let what = "invalid --open: found the gateway alone, allowed with the planning service";
+            return Err(Failure::Input(what.to_owned()));
+        }
+        self.config.refuse_shared(self.log_file.as_deref())
+    }
+
     /// Serves until a stop signal.
     pub fn run(self, _: Output) -> Result<(), Failure> {
-        Server::start(&self.config)?.run()
+        let server = Server::start(&self.config)?;
+        // The port is taken: the browser waits until it is served.
+        if let Some(address) = server.planning_address().filter(|_| self.open) {
+            browser::open(&format!("http://{}", reachable(address)));
+        }
+        server.run()
+    }
+}
+
+/// Address of this machine at which a server that listens on all addresses answers.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_browser_opens_an_address_of_this_machine() {
+        for (address, expected) in [
+            ("0.0.0.0:8787", "127.0.0.1:8787"),
+            ("[::]:1", "[::1]:1"),
+            ("10.0.0.1:2", "10.0.0.1:2"),
+        ] {
+            assert_eq!(reachable(address.parse().unwrap()).to_string(), expected);
+        }
     }
 }

@@ -12,7 +12,7 @@ use groundwave_raster::cog::Compression;
 use groundwave_scenario::coverage::Interference;
 use groundwave_scenario::{Coverage, Scenario};
 use groundwave_setup::simulation::{load, prepare_nodes};
-use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions, VOIDS_REMEDY};
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, VOIDS_REMEDY};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
@@ -432,7 +432,7 @@ fn require_sites(work: &Work, ground: &OpenTerrain) -> Result<(), Failure> {
     let mut positions = blind.iter().map(|site| site.position);
     let remedy = match positions.all(|at| ground.terrain.resolution_arcsec(at).is_some()) {
         true => VOIDS_REMEDY,
-        false => REMEDY,
+        false => &ground.remedy,
     };
     let names: Vec<_> = blind.iter().map(|site| site.name.as_str()).collect();
     let positions: Vec<_> = work.plan.sites.iter().map(|site| site.position).collect();

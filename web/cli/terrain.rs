@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, TileId};
-use groundwave_setup::fetch::{Fetching, command, squares_of, too_large};
+use groundwave_setup::fetch::{Fetching, command, mirror, source_parser, squares_of, too_large};
 use groundwave_setup::simulation::load;
 use groundwave_setup::terrain::TerrainOptions;
 use groundwave_terrain::cache::{
@@ -18,6 +18,7 @@ use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::output::{self, Output};
+use super::{place, terrain_folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,12 +40,13 @@ enum Action {
     /// Fetch tiles of an area; interrupted downloads continue
     #[command(after_help = FETCH_EXAMPLES)]
     Fetch(Fetch),
-    /// List fetched files with their data sets
+    /// List fetched files, or those of a folder of yours, with their data sets
     #[command(after_help = LIST_EXAMPLES)]
-    List(Place),
-    /// Compare fetched files with the digests of their receipt; count posts without a height
+    List(Folders),
+    /// Compare fetched files with the digests of their receipt and count posts without a height, or decode all
+    /// files of a folder of yours
     #[command(after_help = VERIFY_EXAMPLES)]
-    Verify(Place),
+    Verify(Folders),
 }
 
 const FETCH_EXAMPLES: &str = "\
@@ -58,11 +60,13 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   groundwave terrain list
+  groundwave terrain list --srtm-dir scenarios/terrain
   groundwave terrain list --json | jq '.files[].name'";
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
-  groundwave terrain verify";
+  groundwave terrain verify
+  groundwave terrain verify --srtm-dir scenarios/terrain";
 
 /// Folder of fetched terrain.
 #[derive(Args)]
@@ -72,9 +76,21 @@ struct Place {
     terrain_cache: Option<PathBuf>,
 }
 
+/// A folder of terrain: that of fetched terrain, or another.
+#[derive(Args)]
+struct Folders {
+    #[command(flatten)]
+    place: Place,
+
+    /// Folder of your own instead: .hgt tiles, GeoTIFF files
+    #[arg(long, value_name = "DIR")]
+    srtm_dir: Option<PathBuf>,
+}
+
 #[derive(Args)]
 struct Fetch {
-    /// SOUTH,WEST,NORTH,EAST in degrees, LAT,LON with --radius-km, or names of tiles such as N57E011,N57E012
+    /// SOUTH,WEST,NORTH,EAST in degrees, LAT,LON or the name of a town with --radius-km, or names of tiles such as
+    /// N57E011,N57E012
     #[arg(allow_hyphen_values = true, required_unless_present = "scenario")]
     area: Option<String>,
 
@@ -87,7 +103,14 @@ struct Fetch {
     scenario: Option<PathBuf>,
 
     /// Data set: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
-    #[arg(long, value_name = "NAME", env = "GROUNDWAVE_TERRAIN_SOURCE", default_value = "glo30")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "GROUNDWAVE_TERRAIN_SOURCE",
+        value_parser = source_parser(),
+        hide_possible_values = true,
+        default_value = "glo30"
+    )]
     source: String,
 
     /// Land cover instead of heights: ESA WorldCover 2021, 10 m, in tiles of 3 degrees, into groundwave/land-cover
@@ -96,7 +119,7 @@ struct Fetch {
     land_cover: bool,
 
     /// Address of a mirror with the same paths [default: that of the source]
-    #[arg(long, value_name = "URL", env = "GROUNDWAVE_TERRAIN_URL")]
+    #[arg(long, value_name = "URL", env = "GROUNDWAVE_TERRAIN_URL", value_parser = mirror)]
     url: Option<String>,
 
     /// HTTP proxy [default: https_proxy, http_proxy, all_proxy and no_proxy of the environment]
@@ -125,8 +148,12 @@ impl Terrain {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         match self.action {
             Action::Fetch(args) => args.run(output),
-            Action::List(place) => list(&place, output),
-            Action::Verify(place) => verify(&place, output),
+            Action::List(Folders { srtm_dir: Some(own), .. }) => terrain_folder::list(&own, output),
+            Action::List(Folders { place, .. }) => list(&place, output),
+            Action::Verify(Folders { srtm_dir: Some(own), .. }) => {
+                terrain_folder::verify(&own, output)
+            }
+            Action::Verify(Folders { place, .. }) => verify(&place, output),
         }
     }
 }
@@ -277,7 +304,8 @@ impl Fetch {
         let area = self.area.as_deref().unwrap_or_default();
         let invalid = || {
             Failure::Input(format!(
-                "invalid AREA: found {area:?}, allowed SOUTH,WEST,NORTH,EAST, LAT,LON or names of tiles such as N57E011"
+                "invalid AREA: found {area:?}, allowed SOUTH,WEST,NORTH,EAST, LAT,LON, a town such as \
+                 Uppsala,SE, or names of tiles such as N57E011"
             ))
         };
         let parts: Vec<_> = area.split(',').map(str::trim).collect();
@@ -286,17 +314,14 @@ impl Fetch {
             return Ok(tiles);
         }
         let numbers: Result<Vec<f64>, _> = parts.iter().map(|part| part.parse()).collect();
-        match numbers.map_err(|_| invalid())?[..] {
-            [lat, lon] => {
-                if !(0.0..=1000.0).contains(&self.radius_km) {
-                    let radius_km = self.radius_km;
-                    return Err(Failure::Input(format!(
-                        "invalid --radius-km: found {radius_km}, allowed 0 to 1000"
-                    )));
-                }
-                let at = GeoPoint::new(lat, lon).map_err(Failure::input)?;
-                squares_around(&[at], self.radius_km * 1e3).ok_or_else(too_large)
-            }
+        let Ok(numbers) = numbers else {
+            return match area.chars().any(char::is_alphabetic) {
+                true => self.around(place::read(area).map_err(|_| invalid())?.0),
+                false => Err(invalid()),
+            };
+        };
+        match numbers[..] {
+            [lat, lon] => self.around(GeoPoint::new(lat, lon).map_err(Failure::input)?),
             [south, west, north, east] => {
                 GeoPoint::new(south, west).map_err(Failure::input)?;
                 GeoPoint::new(north, east).map_err(Failure::input)?;
@@ -309,6 +334,17 @@ impl Fetch {
             }
             _ => Err(invalid()),
         }
+    }
+
+    /// Squares around a place.
+    fn around(&self, middle: GeoPoint) -> Result<Vec<TileId>, Failure> {
+        if !(0.0..=1000.0).contains(&self.radius_km) {
+            let radius_km = self.radius_km;
+            return Err(Failure::Input(format!(
+                "invalid --radius-km: found {radius_km}, allowed 0 to 1000"
+            )));
+        }
+        squares_around(&[middle], self.radius_km * 1e3).ok_or_else(too_large)
     }
 
     /// Consent of the user, requested once for each source.

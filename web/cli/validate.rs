@@ -127,7 +127,7 @@ impl Validate {
             commands: scenario.records.len(),
             nodes: scenario.node_names.len(),
             links_without_terrain: missing.count(),
-            warning: output::gaps(&view),
+            warning: output::gaps(&view, &ground.remedy),
         })
     }
 }

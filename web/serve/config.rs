@@ -14,6 +14,7 @@ use groundwave_http::Failure;
 use groundwave_model::terrain::Posts;
 use groundwave_page::{Basemap, Frontend, Source};
 use groundwave_planning::{ReplayWorld, StoredLog, open_log};
+use groundwave_setup::fetch::{mirror, source_parser};
 use groundwave_setup::terrain::{TerrainOptions, memory_mb, posts_parser};
 use groundwave_store::journal_file::FileJournal;
 use groundwave_web_gateway::serve::STEP_NS;
@@ -69,11 +70,18 @@ pub struct ServerConfig {
     pub terrain_cache: Option<PathBuf>,
 
     /// Data set that the page fetches: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
-    #[arg(long, env = "GROUNDWAVE_TERRAIN_SOURCE", value_name = "NAME", default_value = "glo30")]
+    #[arg(
+        long,
+        env = "GROUNDWAVE_TERRAIN_SOURCE",
+        value_name = "NAME",
+        value_parser = source_parser(),
+        hide_possible_values = true,
+        default_value = "glo30"
+    )]
     pub terrain_source: String,
 
     /// Address of a mirror of that data set with the same paths [default: that of the data set]
-    #[arg(long, env = "GROUNDWAVE_TERRAIN_URL", value_name = "URL")]
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_URL", value_name = "URL", value_parser = mirror)]
     pub terrain_url: Option<String>,
 
     /// Fetch no terrain for the page
@@ -131,7 +139,8 @@ pub struct ServerConfig {
 
 impl ServerConfig {
     /// `true` if a service is served.
-    pub(super) fn has(&self, service: Service) -> bool {
+    #[must_use]
+    pub fn has(&self, service: Service) -> bool {
         self.services.is_empty() || self.services.contains(&service)
     }
 

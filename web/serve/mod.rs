@@ -7,6 +7,7 @@
 
 mod archive;
 pub mod config;
+mod files;
 mod ground;
 mod planning;
 pub mod server;

@@ -15,6 +15,7 @@ use groundwave_store::journal_file;
 use serde_json::json;
 
 use super::{Convert, output_format};
+use crate::cli::log;
 use crate::cli::output::{self, Output, is_stdio};
 
 impl Convert {
@@ -57,7 +58,8 @@ impl Convert {
         if let Some(err) = failed {
             return Err(err.into());
         }
-        let replayed = replayed.map_err(replay_failure)?;
+        let replayed =
+            replayed.map_err(|error| replay_failure(error).within(&log::name(&self.from)))?;
         ground.check_tiles()?;
         let unit = writer.unit();
         let last = engine.view();

@@ -19,7 +19,7 @@ use groundwave_setup::terrain::TerrainOptions;
 use groundwave_store::journal_file;
 use serde_json::{Value, json};
 
-use super::output::{self, Output, is_stdio, warning, write_whole};
+use super::output::{self, Output, is_stdio, named, warning, write_whole};
 
 /// Turn a document into one of another format, without a server
 ///
@@ -153,6 +153,9 @@ fn dropped(report: &Report) -> Vec<Value> {
 impl Convert {
     /// Reads one document and writes the other.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        let more = named("--mapping", &self.mapping).chain(named("--places", &self.places));
+        let inputs: Vec<_> = named("FROM", [&self.from]).chain(more).collect();
+        output::refuse_shared(&[("TO", &self.to)], &inputs)?;
         output::refuse_existing(&self.to, self.force)?;
         let is_log = |path: &Path| {
             path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gwlog"))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
 use groundwave_model::radio::{Climate, Clutter, ClutterCategory, Environment, Model};
 use serde_json::Value;
@@ -89,6 +90,11 @@ fn models() -> impl TypedValueParser<Value = Model> {
 }
 
 impl EnvironmentOptions {
+    /// Files that are read.
+    pub fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        named("--calibration", &self.calibration)
+    }
+
     /// Sets what the options say.
     pub fn apply(&self, environment: &mut Environment) -> Result<(), Failure> {
         for text in &self.keys {

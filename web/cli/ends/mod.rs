@@ -1,17 +1,23 @@
 //! Endpoints of a path: arguments of `link` and `profile`.
 
 mod environment;
+mod modem;
+pub mod quantity;
+mod sites;
 mod stations;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, Environment, Model, Station};
 use groundwave_model::terrain::{GeoPoint, Profile};
 use groundwave_setup::simulation::{load, prepare_nodes};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_simulation::link::{Inputs, Limits};
+
+use super::place;
 
 use self::environment::EnvironmentOptions;
 use self::stations::StationOptions;
@@ -20,7 +26,8 @@ use self::stations::StationOptions;
 #[derive(Args)]
 pub struct EndArgs {
     /// First endpoint: LAT,LON[,HEIGHT_AGL_M] in degrees and metres, degrees with minutes and seconds, UTM,
-    /// MGRS, a Maidenhead locator or a plus code, or a node name with --scenario
+    /// MGRS, a Maidenhead locator, a plus code or the name of a town, as in Uppsala,SE; a site file of SPLAT! (.qth) with the .az, .el and .lrp
+    /// beside it; or a node name with --scenario
     #[arg(allow_hyphen_values = true)]
     from: String,
 
@@ -98,14 +105,27 @@ impl Path {
 }
 
 impl EndArgs {
+    /// Files that are read.
+    pub fn files(&self) -> Vec<NamedFile<'_>> {
+        let sites = [("FROM", &self.from), ("TO", &self.to)].into_iter();
+        named("--scenario", &self.scenario)
+            .chain(sites.filter_map(|(name, text)| Some((name, sites::path(text)?))))
+            .chain(self.stations.files())
+            .chain(self.environment.files())
+            .collect()
+    }
+
     /// Resolves both endpoints.
     pub fn resolve(&self) -> Result<Path, Failure> {
         let samples = self.samples.map(usize::from);
         let mut path = match &self.scenario {
             Some(_) => self.of_scenario(samples)?,
             None => {
-                let (mut environment, limits) = (Environment::default(), Limits::default());
-                let endpoints = [self.position(0, &self.from)?, self.position(1, &self.to)?];
+                let limits = Limits::default();
+                let [(from, at_from), (to, at_to)] =
+                    [self.site_or_position(0, &self.from)?, self.site_or_position(1, &self.to)?];
+                let endpoints = [from, to];
+                let mut environment = at_from.or(at_to).unwrap_or_default();
                 let positions = endpoints.each_ref().map(|endpoint| endpoint.position);
                 let ground = self.ground.open_under(&positions)?;
                 environment.model = Model::where_unnamed(ground.terrain.has_cover());
@@ -159,15 +179,31 @@ impl EndArgs {
         Ok(Path { endpoints, ground, environment, limits: view.limits.as_ref().clone(), samples })
     }
 
+    /// A site file or a position at an end, 0 or 1; the environment of the site, if it has one.
+    fn site_or_position(
+        &self,
+        number: usize,
+        text: &str,
+    ) -> Result<(Endpoint, Option<Environment>), Failure> {
+        let Some(path) = sites::path(text) else {
+            return Ok((self.position(number, text)?, None));
+        };
+        let mut station = self.stations.station(number, None)?;
+        // Before the site: its transmitter power follows from the gain.
+        self.stations.apply(number, &mut station)?;
+        let (mut endpoint, environment) = sites::read(path, station)?;
+        self.stations.apply_to_position(number, &mut endpoint.station.radio)?;
+        Ok((endpoint, environment))
+    }
+
     /// A position at an end, 0 or 1.
     fn position(&self, number: usize, text: &str) -> Result<Endpoint, Failure> {
         let (position, height_agl_m) =
-            groundwave_coordinate::parse_with_height(text).map_err(|error| {
-                let is_name = !text.contains(|c: char| c == ',' || c.is_ascii_digit());
-                match is_name && self.scenario.is_none() {
-                    true => Failure::Input(format!("{error}; names of nodes need --scenario FILE")),
-                    false => Failure::input(error),
-                }
+            place::read(text).map_err(|failure| match self.scenario {
+                None if !text.contains(|c: char| c == ',' || c.is_ascii_digit()) => Failure::Input(
+                    format!("{}; names of nodes need --scenario FILE", failure.message()),
+                ),
+                _ => failure,
             })?;
         let station = self.stations.station(number, height_agl_m)?;
         let name = format!("{:.5}, {:.5}", position.lat_deg(), position.lon_deg());

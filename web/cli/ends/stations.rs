@@ -4,9 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
-use groundwave_model::radio::{Indoor, Pointing, Station, Surroundings, presets};
+use groundwave_model::radio::{Indoor, Pointing, Radio, Station, Surroundings, presets};
 use groundwave_propagation::polarization::Polarization;
+
+use super::modem::{MODEMS, Modem};
+use super::quantity::{frequency_mhz, gain_dbi, height_m, power_dbm};
 
 const POLARIZATIONS: [(Polarization, &str); 2] =
     [(Polarization::Vertical, "vertical"), (Polarization::Horizontal, "horizontal")];
@@ -23,22 +27,39 @@ pub struct StationOptions {
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     antenna: Vec<String>,
 
-    /// Antenna height of positions without one, m above ground
+    /// Modem preset of Meshtastic over the LoRa radio of positions: bandwidth, spreading factor, coding rate
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = names(&MODEMS))]
+    modem: Vec<Modem>,
+
+    /// Antenna height of positions without one, m above ground, or with a unit: 30ft
     #[arg(
         long,
         allow_negative_numbers = true,
         value_name = "M",
         default_value = "10",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = height_m
     )]
     height: Vec<f64>,
 
-    /// Frequency of positions instead of that of the radio preset, MHz
-    #[arg(long, allow_negative_numbers = true, value_name = "MHZ", value_delimiter = ',')]
+    /// Frequency of positions instead of that of the radio preset, MHz, or with a unit: 5.8GHz
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "MHZ",
+        value_delimiter = ',',
+        value_parser = frequency_mhz
+    )]
     frequency_mhz: Vec<f64>,
 
-    /// Transmitter power of positions instead of that of the radio preset, dBm
-    #[arg(long, allow_hyphen_values = true, value_name = "DBM", value_delimiter = ',')]
+    /// Transmitter power of positions instead of that of the radio preset, dBm, or with a unit: 100mW, 1W
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "DBM",
+        value_delimiter = ',',
+        value_parser = power_dbm
+    )]
     tx_power_dbm: Vec<f64>,
 
     /// File of an antenna pattern (MSI/Planet, SPLAT!, TIA/EIA-804, Radio Mobile), with its beamwidths and, where it
@@ -46,8 +67,14 @@ pub struct StationOptions {
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     pattern: Vec<PathBuf>,
 
-    /// Antenna gain at boresight, dBi
-    #[arg(long, allow_hyphen_values = true, value_name = "DBI", value_delimiter = ',')]
+    /// Antenna gain at boresight, dBi, or with a unit: 6.85dBd
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "DBI",
+        value_delimiter = ',',
+        value_parser = gain_dbi
+    )]
     gain_dbi: Vec<f64>,
 
     /// Loss between radio and antenna, dB
@@ -98,6 +125,11 @@ fn at<'v, T>(option: &str, values: &'v [T], end: usize) -> Result<Option<&'v T>,
 }
 
 impl StationOptions {
+    /// Files that are read.
+    pub fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        named("--pattern", &self.pattern)
+    }
+
     /// Station of a position at an end, 0 or 1.
     pub fn station(&self, end: usize, height_agl_m: Option<f64>) -> Result<Station, Failure> {
         let id = at("radio", &self.radio, end)?.expect("has a default");
@@ -110,13 +142,22 @@ impl StationOptions {
         })?;
         let usual_m = *at("height", &self.height, end)?.expect("has a default");
         let mut radio = radio.radio.clone();
+        if let Some(modem) = at("modem", &self.modem, end)? {
+            modem.apply(&mut radio)?;
+        }
+        self.apply_to_position(end, &mut radio)?;
+        Ok(Station::new(height_agl_m.unwrap_or(usual_m), radio, antenna.antenna.clone()))
+    }
+
+    /// Sets what the options say of the radio of a position.
+    pub fn apply_to_position(&self, end: usize, radio: &mut Radio) -> Result<(), Failure> {
         if let Some(mhz) = at("frequency-mhz", &self.frequency_mhz, end)? {
             radio.frequency_mhz = *mhz;
         }
         if let Some(dbm) = at("tx-power-dbm", &self.tx_power_dbm, end)? {
             radio.tx_power_dbm = *dbm;
         }
-        Ok(Station::new(height_agl_m.unwrap_or(usual_m), radio, antenna.antenna.clone()))
+        Ok(())
     }
 
     /// Sets what the options say of any station, of a position as well as of a node.

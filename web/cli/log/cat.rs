@@ -51,7 +51,8 @@ impl Cat {
         let engine = decoder(&header)?;
         log.jump(from).map_err(Failure::input)?;
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        while let Some(entry) = log.next_entry().map_err(Failure::input)? {
+        let damaged = |err| Failure::input(err).within(&super::name(&self.log));
+        while let Some(entry) = log.next_entry().map_err(damaged)? {
             if entry.tick() > to {
                 break;
             }

@@ -1,6 +1,6 @@
 //! `log cut`: the beginning of a log as a new log.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_engine::log::{FORMAT, Header, Journal};
@@ -44,23 +44,13 @@ struct Document {
     damage: Option<String>,
 }
 
-/// True if two paths lead to one file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    let paths = a.canonicalize().ok().zip(b.canonicalize().ok());
-    paths.is_some_and(|(a, b)| a == b)
-}
-
 impl Cut {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut log = open(&self.log)?;
         let to =
             self.to.map(|to| tick_at(log.header(), "--to", to)).transpose()?.unwrap_or(u64::MAX);
         let header = Header { format: FORMAT, ..log.header().clone() };
-        if same_file(&self.log, &self.output) {
-            let file = self.output.display();
-            let what = format!("invalid --output: found {file}, allowed another file than the log");
-            return Err(Failure::Input(what));
-        }
+        output::refuse_shared(&[("--output", &self.output)], &[("the log", &self.log)])?;
         output::make_way(&self.output, self.force)?;
         let mut new = FileJournal::create(&self.output, &header).map_err(Failure::input)?;
         let (mut entries, mut last_tick) = (0, 0);

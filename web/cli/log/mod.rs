@@ -73,6 +73,11 @@ fn open(path: &Path) -> Result<LogFile, Failure> {
     journal_file::open(path).map_err(Failure::input)
 }
 
+/// A log in messages.
+pub fn name(path: &Path) -> String {
+    format!("log {}", path.display())
+}
+
 /// An engine on flat ground, for its command registry.
 fn decoder(header: &Header) -> Result<Engine<Snapshot>, Failure> {
     let flat = Arc::new(Flat::default());

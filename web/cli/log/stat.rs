@@ -67,7 +67,8 @@ impl Stat {
             torn_bytes: 0,
         };
         let mut first = true;
-        while let Some(entry) = log.next_entry().map_err(Failure::input)? {
+        let damaged = |err| Failure::input(err).within(&super::name(&self.log));
+        while let Some(entry) = log.next_entry().map_err(damaged)? {
             if std::mem::take(&mut first) {
                 document.first_tick = entry.tick();
             }

@@ -19,7 +19,7 @@ use groundwave_model::terrain::Terrain;
 use groundwave_planning::{ReplayWorld, Replaying, open_log, replay_player};
 use groundwave_scenario::changes;
 use groundwave_scenario::changes::{Change, ChangeError, Changer};
-use groundwave_setup::terrain::{TerrainOptions, replay_failure};
+use groundwave_setup::terrain::{REMEDY, TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::History;
 use groundwave_store::journal_file;
@@ -146,11 +146,17 @@ struct Document<'a> {
 }
 
 impl Replay {
+    /// Refuses to write over a file that is read, or two documents into one file.
+    fn refuse_shared(&self) -> Result<(), Failure> {
+        let written = output::named("--report", &self.report);
+        let written: Vec<_> = written.chain(output::named("--html", &self.html)).collect();
+        let read = output::named("the log", [&self.log]);
+        let read: Vec<_> = read.chain(output::named("--with", &self.with)).collect();
+        output::refuse_shared(&written, &read)
+    }
+
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let inputs = [Some(self.log.as_path()), self.with.as_deref()];
-        for written in [self.report.as_deref(), self.html.as_deref()].into_iter().flatten() {
-            output::refuse_input(written, &inputs)?;
-        }
+        self.refuse_shared()?;
         let changes =
             self.with.as_deref().map(changes::load).transpose().map_err(Failure::input)?;
         let header = journal_file::open(&self.log).map_err(Failure::input)?.header().clone();
@@ -285,7 +291,8 @@ impl Replay {
                 "invalid --from: found {from_s} s, allowed 0 to {end_s} s, the end of the log"
             )));
         }
-        Ok(Run { header, replayed: replayed.map_err(replay_failure)?, history, engine, changed })
+        let failed = |error| replay_failure(error).within(&super::log::name(&self.log));
+        Ok(Run { header, replayed: replayed.map_err(failed)?, history, engine, changed })
     }
 }
 
@@ -332,7 +339,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
     } else {
         String::new()
     };
-    let gaps = output::gaps(&run.engine.view())
+    let gaps = output::gaps(&run.engine.view(), REMEDY)
         .map_or_else(String::new, |line| format!("{}\n", output::warning(&line)));
     output.text(&format!(
         "{}\n{span}, {commands} commands replayed; {proof}\n{torn}{gaps}{levels}{}\n",

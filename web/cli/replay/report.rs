@@ -2,6 +2,7 @@
 
 use groundwave_gateway::Snapshot;
 use groundwave_plot::{HistoryPicture, MapPicture, history_svg, map_svg};
+use groundwave_setup::terrain::REMEDY;
 use groundwave_simulation::history::LinkHistory;
 use groundwave_simulation::site::NodeId;
 use groundwave_text::{Align, Table, bits_per_second, percent};
@@ -85,7 +86,7 @@ fn summary(run: &Run, view: &Snapshot) -> Markup {
             (replayed.commands) " commands; " (replayed.marks) " digests compared, all equal. "
             span.soft { "Digest " (replayed.digest) "." }
         }
-        @if let Some(gaps) = crate::cli::output::gaps(view) {
+        @if let Some(gaps) = crate::cli::output::gaps(view, REMEDY) {
             p class="missing" { (gaps) }
         }
         p { "Assumed: " (view.environment.assumptions(None)) "." }
