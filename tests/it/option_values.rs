@@ -116,6 +116,7 @@ fn no_command_writes_over_a_file_that_it_reads() {
         &["run", "a.toml", "--record", "b", "--store", "./b"],
         &["convert", "a.toml", "a.toml", "--force"],
         &["convert", "a.gwlog", "link.gwlog", "--force"],
+        &["convert", ".", "a.toml", "--force"],
         &["calibrate", "a.gwlog", "-o", "link.gwlog", "--force"],
         &["log", "cut", "a.gwlog", "-o", "link.gwlog", "--force"],
         &["replay", "a.gwlog", "--report", "link.gwlog"],

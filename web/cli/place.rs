@@ -49,7 +49,12 @@ pub fn read(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
         },
         None => (text, None),
     };
-    if name.chars().any(|c| c.is_ascii_digit()) || !name.chars().any(char::is_alphabetic) {
+    // Numbers at fault have letters too: nan, inf.
+    let is_number = |part: &str| part.trim().parse::<f64>().is_ok();
+    let is_name = name.chars().any(char::is_alphabetic)
+        && !name.chars().any(|c| c.is_ascii_digit())
+        && !name.split([',', ';']).any(is_number);
+    if !is_name {
         return Err(Failure::input(error));
     }
     let Some(table) = groundwave_page::towns() else {
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_is_neither_a_position_nor_a_name_gives_the_allowed_spellings() {
-        for text in ["97,11", "57.7;", "1234", ""] {
+        for text in ["97,11", "57.7;", "1234", "", "nan,0", "nan", "inf,inf", "NaN,NaN,10"] {
             let error = read(text).unwrap_err();
             assert!(error.message().contains("invalid position"), "{text}");
         }

@@ -156,6 +156,7 @@ impl Convert {
         let more = named("--mapping", &self.mapping).chain(named("--places", &self.places));
         let inputs: Vec<_> = named("FROM", [&self.from]).chain(more).collect();
         output::refuse_shared(&[("TO", &self.to)], &inputs)?;
+        self.refuse_document()?;
         output::refuse_existing(&self.to, self.force)?;
         let is_log = |path: &Path| {
             path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gwlog"))
@@ -196,6 +197,19 @@ impl Convert {
             None => self.write_log(format, dataset, output),
             Some(to) if is_of_tracks => self.tracks(format, dataset, to, output),
             Some(to) => self.plan(format, dataset, to, output),
+        }
+    }
+
+    /// Refuses to write over a document of the folder that is read.
+    fn refuse_document(&self) -> Result<(), Failure> {
+        let paths = self.from.canonicalize().ok().zip(self.to.canonicalize().ok());
+        match paths.filter(|(from, to)| from.is_dir() && to.is_file() && to.starts_with(from)) {
+            None => Ok(()),
+            Some(_) => Err(Failure::Input(format!(
+                "invalid TO: found {}, a document of the folder {}, allowed another file",
+                self.to.display(),
+                self.from.display()
+            ))),
         }
     }
 
