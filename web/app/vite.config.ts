@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 import { gazetteer } from './gazetteer.ts';
 
-/** Smallest file that is compressed, bytes. */
+/** Smallest file that is compressed, bytes; scripts always are, because the program has their compressed forms alone. */
 const COMPRESSED_BYTES_MIN = 512;
 
 function compressed(): Plugin {
@@ -20,7 +20,8 @@ function compressed(): Plugin {
     closeBundle() {
       for (const name of readdirSync(folder, { recursive: true }) as string[]) {
         const path = join(folder, name);
-        if (!/\.(html|js|css|json|svg|mjs|tsv)$/.test(name) || statSync(path).size < COMPRESSED_BYTES_MIN) continue;
+        if (!/\.(html|js|css|json|svg|mjs|tsv)$/.test(name)) continue;
+        if (!name.endsWith('.js') && statSync(path).size < COMPRESSED_BYTES_MIN) continue;
         const text = readFileSync(path);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
         writeFileSync(`${path}.br`, brotliCompressSync(text, { params }));

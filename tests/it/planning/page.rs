@@ -1,5 +1,7 @@
 //! The page: its files over HTTP, its types, and its jobs in a real browser.
 
+use std::path::Path;
+
 use axum::body::Body;
 use axum::http::{Request, header};
 use groundwave_needs::needs;
@@ -57,6 +59,22 @@ fn files_are_compressed_named_by_content_and_guarded() {
         ("GET", "/index.html.br", 404),
     ] {
         assert_eq!(bench.call(method, path, &Value::Null).status.as_u16(), status, "{path}");
+    }
+}
+
+/// The program has the compressed forms of scripts alone: one without them would be missing.
+#[needs(page)]
+#[test]
+fn every_script_of_the_page_is_in_the_program() {
+    let bench = Bench::flat();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/app/dist/assets");
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+    let scripts: Vec<_> = names.iter().filter(|name| name.ends_with(".js")).collect();
+    assert!(scripts.len() > 10, "{scripts:?}");
+    for script in scripts {
+        let answer = bench.call("GET", &format!("/assets/{script}"), &Value::Null);
+        assert_eq!(answer.status.as_u16(), 200, "{script}");
     }
 }
 

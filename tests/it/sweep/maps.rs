@@ -102,10 +102,10 @@ fn maps_have_the_requested_options() {
     stdout(&sweep(&scenario, &plain, &[&products[..], &options].concat()));
     assert!(files(&plain)[Path::new("margin.png")] == chosen[Path::new("margin.png")]);
     for (option, value, why) in [
-        ("--scale", "margin=40..0", "invalid range 40 to 0; allowed"),
-        ("--scale", "loss=0..40", "allowed: margin, power, path_loss"),
-        ("--palette", "margin=jet", "allowed: viridis"),
-        ("--clear-below", "margin=low", "allowed: a finite number"),
+        ("--scale", "margin=40..0", "allowed MIN below MAX"),
+        ("--scale", "loss=0..40", "allowed margin, power, path_loss"),
+        ("--palette", "margin=jet", "allowed viridis"),
+        ("--clear-below", "margin=low", "allowed a finite number"),
         ("--clear-below", "margin", "no LAYER="),
     ] {
         let refused = refusal(&sweep(&scenario, &plain, &[option, value]));

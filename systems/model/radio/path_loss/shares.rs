@@ -44,7 +44,7 @@ impl Share {
         }
     }
 
-    /// Its value among `values`, percent.
+    /// Value of the share, percent.
     const fn value(self, values: &mut SettingValues) -> &mut f64 {
         match self {
             Self::Time => &mut values.time_percent,
