@@ -144,10 +144,14 @@ fn a_run_over_a_void_names_the_void_and_its_remedy() {
     let scenario = folder.join("two.toml");
     std::fs::write(&scenario, SCENARIO).unwrap();
     let output = groundwave(folder, &["run", text(&scenario), "--srtm-dir", text(&tiles)]);
-    let shown = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{shown}");
-    assert!(shown.contains("voids of the tiles under 1 of 1 links"), "{shown}");
-    assert!(shown.contains("gdal_fillnodata") && !shown.contains("fetch tiles"), "{shown}");
+    let output_text =
+        String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{output_text}");
+    assert!(output_text.contains("voids of the tiles under 1 of 1 links"), "{output_text}");
+    assert!(
+        output_text.contains("gdal_fillnodata") && !output_text.contains("fetch tiles"),
+        "{output_text}"
+    );
 }
 
 /// The ground of a scenario comes before the environment and configuration files, and after the command line.

@@ -120,8 +120,8 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     assert!(other["forward"]["warnings"].as_array().unwrap().contains(&mismatch), "{other}");
     let differences = &other["assumptions"]["calibration"]["differences"];
     assert_eq!(differences[0], "itm, here delta_bullington");
-    let shown = stdout(&groundwave(&words));
-    assert!(shown.contains("\"survey\" (fitted with itm, here delta_bullington)"), "{shown}");
+    let output = stdout(&groundwave(&words));
+    assert!(output.contains("\"survey\" (fitted with itm, here delta_bullington)"), "{output}");
 }
 
 #[test]

@@ -212,11 +212,11 @@ fn answers_of_the_planner_have_no_verdict_over_unknown_ground() {
 
     let route =
         |to: &str| post("/api/v1/mesh/route", json!({ "src_node_id": west, "dst_node_id": to }));
-    let (known, unknown) = (route(&middle), route(&east));
-    assert_eq!((&known["meets_target"], &known["ground"]), (&json!(true), &json!("known")));
-    assert_eq!((&unknown["meets_target"], &unknown["ground"]), (&json!(false), &json!("unknown")));
-    assert_eq!(unknown["summary"]["meets_target"], false);
-    assert!(unknown["unknown_ground_links"].as_u64().unwrap() > 0, "{unknown}");
+    let (near, far) = (route(&middle), route(&east));
+    assert_eq!((&near["meets_target"], &near["ground"]), (&json!(true), &json!("known")));
+    assert_eq!((&far["meets_target"], &far["ground"]), (&json!(false), &json!("unknown")));
+    assert_eq!(far["summary"]["meets_target"], false);
+    assert!(far["unknown_ground_links"].as_u64().unwrap() > 0, "{far}");
 
     let advice = post("/api/v1/mesh/recommend-protocol", json!({ "deployment_id": deployment }));
     assert_eq!(
