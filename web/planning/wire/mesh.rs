@@ -185,7 +185,7 @@ pub struct DeploymentLink {
     pub void_samples: u32,
     /// Samples of the profile without a tile.
     pub missing_samples: u32,
-    /// Knowledge of the ground; `unknown` leaves no verdict, that of both directions is `no_link` then.
+    /// Knowledge of the ground. Where it is `unknown`, both directions have the verdict `no_link`.
     pub ground: PathGround,
     /// From the lower id to the higher.
     pub forward: LinkDirection,
