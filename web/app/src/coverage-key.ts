@@ -35,9 +35,9 @@ export function unitOf(coverages: Coverages): 'dB' | 'dBm' {
   return coverages.unit === 'margin' || coverages.bySinr ? 'dB' : 'dBm';
 }
 
-/** Nodes that serve cells, with the numbers of their colours. */
+/** Nodes that serve cells, with the numbers of their colours; failed ones serve none. */
 function servers({ mesh, shown }: Coverages, plan: Plan): Entry[] {
-  const nodes = mesh.grid ? (mesh.state?.nodes ?? []).map((node) => (node ? (plan.byId.get(node.node_id)?.name ?? '') : null)) : shown.map((job) => job.name);
+  const nodes = mesh.grid ? (mesh.state?.nodes ?? []).map((node) => (node && !mesh.failed.has(node.node_id) ? (plan.byId.get(node.node_id)?.name ?? '') : null)) : shown.map((job) => job.name);
   return nodes.flatMap((name, number) => (name === null ? [] : [{ name, colour: SERVERS[number % SERVERS.length] as string }]));
 }
 

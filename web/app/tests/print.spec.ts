@@ -78,7 +78,7 @@ test('the key on paper is that of the screen, and failed nodes have no working l
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('server');
   await page.evaluate((node) => window.groundwave.app.coverages.mesh.fail(node, true), nodes['Masthugget']!);
   const swatches = (root: Locator) => root.locator('span:has(> .swatch)').evaluateAll((all) => all.map((one) => [one.textContent!.trim(), (one.firstElementChild as HTMLElement).style.background]));
-  await expect(page.locator('#legend .pair')).toHaveCount(2);
+  await expect(page.locator('#legend .swatch')).toHaveCount(2);
   const screen = await swatches(page.locator('#legend'));
   expect(screen.map(([name]) => name)).toEqual(['Ramberget', 'Biskopsgården']);
   let sheet = await paper(page);
