@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(untagged)]
 enum StoredRequest {
     /// The whole.
-    Impairment(Impairment),
+    Impairment(Box<Impairment>),
     /// The rules alone, as earlier versions wrote them.
     Rules(Rules),
 }
@@ -33,7 +33,7 @@ impl EarlierRequests {
     pub fn open(file: PathBuf) -> std::io::Result<Self> {
         let stored: BTreeMap<Direction, Vec<StoredRequest>> = state_file::load(&file)?;
         let whole = |stored| match stored {
-            StoredRequest::Impairment(impairment) => impairment,
+            StoredRequest::Impairment(impairment) => *impairment,
             StoredRequest::Rules(rules) => {
                 Impairment { rules: Some(rules), ..Impairment::default() }
             }
@@ -120,11 +120,11 @@ mod tests {
         let mut requests = open();
         requests.begin(port, Some(&one));
         requests.end(port, Some(&one), true);
-        assert_eq!(open().of(port), [one.clone()]);
+        assert_eq!(open().of(port), std::slice::from_ref(&one));
         requests.begin(port, Some(&two));
         assert_eq!(open().of(port), [two.clone(), one.clone()], "killed in between");
         requests.end(port, Some(&two), false);
-        assert_eq!(open().of(port), [one.clone()], "refused");
+        assert_eq!(open().of(port), std::slice::from_ref(&one), "refused");
         requests.begin(port, Some(&one));
         requests.end(port, Some(&one), false);
         assert_eq!(open().of(port), [one], "refused although equal");
