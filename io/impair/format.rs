@@ -85,6 +85,13 @@ impl ImpairmentSpec {
         let entry = |(key, text): (_, &Option<String>)| Some((key, text.clone()?));
         Self::KEYS.into_iter().zip(self.texts()).filter_map(entry).collect()
     }
+
+    /// The texts behind the words of their keys, in order: `delay 50ms`.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let entries = self.entries().into_iter();
+        entries.map(|(key, text)| format!("{} {text}", key.replace('_', " "))).collect()
+    }
 }
 
 impl Knob {

@@ -100,8 +100,8 @@ fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
         }
         let mut alone = Impairment::default();
         field.copy(&change.impairment, &mut alone);
-        let entries = ImpairmentSpec::of(&alone).entries();
-        match entries.is_empty() {
+        let words = ImpairmentSpec::of(&alone).words();
+        match words.is_empty() {
             true if change
                 .fields
                 .as_ref()
@@ -109,9 +109,7 @@ fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
             {
                 texts.push(format!("{} none", field.name()));
             }
-            _ => texts.extend(
-                entries.iter().map(|(key, text)| format!("{} {text}", key.replace('_', " "))),
-            ),
+            _ => texts.extend(words),
         }
     }
     if spec.is_empty() && texts.is_empty() {
@@ -140,9 +138,7 @@ fn set_rules(change: &LeaseChange) -> Vec<String> {
             Some(rule) if rule.exclude => excluded.push(name),
             Some(rule) => {
                 let own = rule.impairment.clone().unwrap_or_default();
-                let entries = ImpairmentSpec::of(&own).entries().into_iter();
-                let words = entries.map(|(key, text)| format!("{} {text}", key.replace('_', " ")));
-                texts.push(format!("rule {name} {}", words.collect::<Vec<_>>().join(" ")));
+                texts.push(format!("rule {name} {}", ImpairmentSpec::of(&own).words().join(" ")));
             }
         }
     }

@@ -156,11 +156,9 @@ pub fn tables(states: &[AppliedState]) -> String {
         let mut table = Table::new(&heads.map(|head| (head, Align::Left)));
         for rule in rules {
             let impairment = rule.impairment.clone().unwrap_or_default();
-            let texts = ImpairmentSpec::of(&impairment).entries().into_iter();
-            let texts = texts.map(|(key, text)| format!("{} {text}", key.replace('_', " ")));
             let texts = match rule.exclude {
                 true => "excluded".to_owned(),
-                false => texts.collect::<Vec<_>>().join(", "),
+                false => ImpairmentSpec::of(&impairment).words().join(", "),
             };
             table.row([rule.name.clone(), rule.selector.to_string(), texts]);
         }
