@@ -118,6 +118,7 @@ use crate::setdest::Dialect;
 pub use dataset::{Dataset, Event, Node};
 pub use error::{FormatError, Location};
 pub use identify::{Sample, by_extension, by_name, extensions, identify, names};
+pub use plan::unit::{Quantity, with_unit};
 pub use plan::{PlanFile, PlanNode};
 pub use recording::{Output, RecordingWriter};
 pub use report::{Note, Report};

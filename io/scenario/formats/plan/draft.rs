@@ -9,6 +9,7 @@ use groundwave_toml_document::suggest;
 use super::super::error::{Fault, quoted};
 use super::field::{Field, Meaning, scale_of};
 use super::{role_name, unit, values};
+use crate::antenna::DIPOLE_DBI;
 use crate::file_radio::{AntennaSettings, RadioSettings};
 
 /// Receiver of notes about completed fields.
@@ -84,7 +85,7 @@ impl Draft {
     /// Power at the antenna port by that radiated in the direction of the maximum, dBm.
     fn port_power_dbm(&self, station: &Station) -> Result<Option<f64>, Fault> {
         let eirp_dbm = self.number(Field::Eirp)?;
-        let erp_dbm = self.number(Field::Erp)?.map(|dbm| dbm + unit::DIPOLE_DBI);
+        let erp_dbm = self.number(Field::Erp)?.map(|dbm| dbm + DIPOLE_DBI);
         let lost_db = station.radio.feeder_loss_db - station.antenna.gain_dbi;
         Ok(eirp_dbm.or(erp_dbm).map(|dbm| dbm + lost_db))
     }

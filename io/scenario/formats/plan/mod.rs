@@ -5,7 +5,7 @@ pub(super) mod draft;
 mod equip;
 pub(super) mod field;
 pub(super) mod flat;
-mod unit;
+pub(super) mod unit;
 pub(super) mod values;
 
 use std::collections::BTreeSet;

@@ -1,15 +1,13 @@
-//! Units of quantities in headers and cells of tables.
+//! Units of quantities in headers and cells of tables, and in options.
 
 use groundwave_propagation::numeric::log10;
 
 use super::values;
+use crate::antenna::DIPOLE_DBI;
 
-/// Gain of a half-wave dipole, dBi.
-pub(crate) const DIPOLE_DBI: f64 = 2.15;
-
-/// Quantity of a column, by the unit of its values in a plan.
+/// Quantity of a column or an option, by the unit of its plain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantity {
+pub enum Quantity {
     Metres,
     Megahertz,
     Hertz,
@@ -114,13 +112,29 @@ pub(crate) fn is_unit(text: &str) -> bool {
     UNITS.iter().any(|(name, ..)| *name == text)
 }
 
-/// A number with a unit of its quantity after it, in the unit of the column: `100ft`, `5.8 GHz`.
-pub(crate) fn with_unit(quantity: Quantity, text: &str) -> Option<f64> {
+/// A number with a unit of its quantity after it, in the unit of the column: `100ft`, `5.8 GHz`, `1e3 mW`.
+#[must_use]
+pub fn with_unit(quantity: Quantity, text: &str) -> Option<f64> {
     let text = text.trim();
-    let begin = text.find(|c: char| c.is_alphabetic() || ['\'', '°', 'º'].contains(&c))?;
-    let (number, unit) = text.split_at(begin);
+    let (number, unit) = text.split_at(unit_begin(text)?);
     let scale = scale(quantity, &unit.trim().to_lowercase())?;
-    values::parse(number).ok().map(|value| scale.apply(value))
+    let value = scale.apply(values::parse(number).ok()?);
+    value.is_finite().then_some(value)
+}
+
+/// Where the unit of a number begins: at its first letter that is no exponent.
+fn unit_begin(text: &str) -> Option<usize> {
+    let is_exponent = |rest: &str| {
+        rest.strip_prefix(['e', 'E']).is_some_and(|power| {
+            let digits = power.strip_prefix(['+', '-']).unwrap_or(power);
+            digits.starts_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    let mut places = text.char_indices();
+    let letter = places.find(|&(at, c)| {
+        (c.is_alphabetic() || ['\'', '°', 'º'].contains(&c)) && !is_exponent(&text[at..])
+    });
+    letter.map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -137,6 +151,7 @@ mod tests {
             (Quantity::Megahertz, "868,1 MHz", 868.1),
             (Quantity::Hertz, "20 MHz", 20e6),
             (Quantity::PowerDbm, "0.5 W", 26.989_700_043_360_19),
+            (Quantity::PowerDbm, "5e2 mW", 26.989_700_043_360_19),
             (Quantity::PowerDbm, "500mW", 26.989_700_043_360_19),
             (Quantity::PowerDbm, "-3 dBW", 27.0),
             (Quantity::GainDbi, "6 dBd", 8.15),
@@ -152,6 +167,8 @@ mod tests {
             (Quantity::Megahertz, "5 furlongs"),
             (Quantity::GainDbi, "6 dBm"),
             (Quantity::PowerDbm, "high W"),
+            (Quantity::PowerDbm, "0 W"),
+            (Quantity::Metres, "100e"),
         ] {
             assert_eq!(with_unit(quantity, text), None, "{text}");
         }
