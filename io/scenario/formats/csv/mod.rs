@@ -7,6 +7,7 @@
 //! whose cell in the column `deployment` is not empty is the deployment's: its name under `name`,
 //! all else as JSON in that cell.
 //!
+//! Empty lines, comments (`#`) and lines of one cell, such as a title, may stand above the header.
 //! Cells may be separated by `,`, `;`, tabs or `|`. Numbers have a decimal point. A name that a
 //! spreadsheet would take for a formula is written after an apostrophe, which reading takes off.
 
@@ -34,7 +35,8 @@ pub static FORMAT: Format = Format {
     contents: &[Content::Plan, Content::Measurements],
     sniff: |sample| {
         let is_plan = |line: &str| read::is_header(line) && !ttnmapper::is_heads(line);
-        sample.lines().next().is_some_and(is_plan)
+        let titled = &sample.text()[read::header_begin(sample.text())..];
+        [sample.lines().next(), titled.lines().next()].into_iter().flatten().any(is_plan)
     },
     companions: &[],
     is_series: false,

@@ -1,5 +1,7 @@
 //! Reader of plans.
 
+use std::borrow::Cow;
+
 use csv::StringRecord;
 use groundwave_model::radio::Station;
 
@@ -17,6 +19,26 @@ use super::{FORMAT, unguarded};
 /// Columns in one table: every one that is known, and many times as many others.
 const COLUMNS_MAX: usize = 1_000;
 
+/// Lines at the beginning of a table of which one is the header.
+const HEADER_LINES_MAX: usize = 20;
+
+/// Offset of the header: after empty lines, comments and lines of one cell, such as a title; 0 where no header follows
+/// those.
+pub(super) fn header_begin(text: &str) -> usize {
+    let mut begin = 0;
+    for line in text.split_inclusive('\n').take(HEADER_LINES_MAX) {
+        if is_header(line.trim()) {
+            return begin;
+        }
+        let cells = line.split([',', ';', '\t', '|']).filter(|cell| !cell.trim().is_empty());
+        if !line.trim_start().starts_with('#') && cells.count() > 1 {
+            break;
+        }
+        begin += line.len();
+    }
+    0
+}
+
 /// `true` if a line is the header of a plan: it has columns of latitude and longitude.
 pub(super) fn is_header(line: &str) -> bool {
     let cells = line.split(char::from(delimiter(line)));
@@ -32,6 +54,9 @@ pub(super) fn is_header(line: &str) -> bool {
 /// Reads a plan.
 pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report), FormatError> {
     let (text, declared) = without_separator(text(&FORMAT, bytes)?);
+    let mut collector = Collector::new(&FORMAT, defaults);
+    let (text, header_line) = without_title(text, &mut collector.report);
+    let text = text.as_ref();
     let delimiter = declared.unwrap_or_else(|| delimiter(text));
     let mut table =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
@@ -39,10 +64,9 @@ pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report
         let line = error.position().map_or(0, csv::Position::line);
         Fault::new("", error.to_string(), "a table").at(&FORMAT, Location::new(line, ""))
     };
-    let mut collector = Collector::new(&FORMAT, defaults);
     let header = table.headers().map_err(unreadable)?.clone();
-    let columns = Columns::of(&header, &mut collector)
-        .map_err(|(column, fault)| fault.at(&FORMAT, Location::new(1, column)))?;
+    let columns = Columns::of(&header, header_line, &mut collector)
+        .map_err(|(column, fault)| fault.at(&FORMAT, Location::new(header_line, column)))?;
     let mut record = StringRecord::new();
     let mut dropped = None;
     while table.read_record(&mut record).map_err(unreadable)? {
@@ -69,11 +93,29 @@ fn without_separator(text: &str) -> (&str, Option<u8>) {
     }
 }
 
+/// A text whose lines above the header are empty, so that the numbers of the others stay, and the line of the header,
+/// from 1; what is left out is reported.
+fn without_title<'t>(text: &'t str, report: &mut Report) -> (Cow<'t, str>, u64) {
+    let (head, table) = text.split_at(header_begin(text));
+    let mut line_of_header = 1;
+    for line in head.lines() {
+        if !line.trim().is_empty() {
+            report.add("line above the header: dropped", || Location::new(line_of_header, ""));
+        }
+        line_of_header += 1;
+    }
+    let text = match head.trim().is_empty() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned("\n".repeat(head.lines().count()) + table),
+    };
+    (text, line_of_header)
+}
+
 /// Separator of the cells of the header: the most frequent of `,`, `;`, tab and `|` outside quotes.
 pub(super) fn delimiter(text: &str) -> u8 {
     let mut quotes = false;
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
-    for byte in text.bytes() {
+    for byte in text.trim_start_matches(['\r', '\n']).bytes() {
         match byte {
             b'"' => quotes = !quotes,
             b'\n' | b'\r' if !quotes => break,
@@ -118,7 +160,11 @@ struct Columns {
 
 impl Columns {
     /// The columns of a header, or the name of one at fault.
-    fn of(header: &StringRecord, collector: &mut Collector<'_>) -> Result<Self, (String, Fault)> {
+    fn of(
+        header: &StringRecord,
+        line: u64,
+        collector: &mut Collector<'_>,
+    ) -> Result<Self, (String, Fault)> {
         let whole =
             |actual: String, allowed: &str| (String::new(), Fault::new("", actual, allowed));
         if header.len() > COLUMNS_MAX {
@@ -139,7 +185,7 @@ impl Columns {
                 return Err((name.clone(), fault));
             }
             unique_names.push(name);
-            let here = || Location::new(1, name.as_str());
+            let here = || Location::new(line, name.as_str());
             if cloud_rf_height == Some(index) {
                 collector.report.add(CLOUD_RF_ALT, here);
                 has_meaning[index] = true;

@@ -2,6 +2,7 @@
 
 use groundwave_model::radio::{Pointing, Waveform, presets};
 
+use super::super::{Source, identify};
 use super::{CSV, assert_notes, defaults, fixture, plan_of, pointed, read, refused, written};
 
 #[test]
@@ -44,6 +45,33 @@ fn other_names_and_separators_are_read() {
     }
     let (_, notes) = plan_of(CSV, "x,y\n11,57\n");
     assert_notes(&notes, &["x is taken as the longitude in degrees", "y is taken as the latitude"]);
+}
+
+#[test]
+fn title_and_comments_above_the_header_are_left_out() {
+    let above = "line above the header: dropped (line 1)";
+    for (head, line, notes_above) in [
+        ("Sites of 2026\n\n", 3, vec![above]),
+        ("# made by hand, in spring\r\n", 2, vec![above]),
+        ("\"Sites\";;;\n", 2, vec![above]),
+        ("\n\n", 3, vec![]),
+    ] {
+        let text = format!("{head}name;lat;lon;owner\nnorth;57,5;11,5;x\nsouth;high;11;x\n");
+        let format = identify(&Source::of(text.clone().into())).unwrap();
+        assert_eq!(format.name, "csv", "{text}");
+        let (plan, notes) = plan_of(CSV, &text);
+        assert_eq!(plan.nodes.len(), 1, "{text}");
+        assert_eq!(plan.nodes[0].position.lat_deg(), 57.5, "{text}");
+        assert_notes(&notes, &notes_above);
+        let unused = format!("column \"owner\" is not used: dropped (line {line}: owner)");
+        let fault = format!(
+            "(found \"high\", allowed degrees, or degrees, minutes and seconds): dropped (line {}",
+            line + 2
+        );
+        assert_notes(&notes, &[&unused, &fault]);
+    }
+    // Two cells are no title.
+    refused(CSV, b"Sites,2026\nlat,lon\n57,11\n", &["the columns"]);
 }
 
 #[test]
