@@ -46,7 +46,7 @@ pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Resul
 
 /// The text of a scenario of `plan`, and the names of its nodes in it.
 pub(in super::super) fn text(plan: &PlanFile, head: Head) -> io::Result<(String, Vec<String>)> {
-    let file = File::of(plan, head);
+    let file = File::of(plan, head)?;
     let text = tiles(plan) + &toml::to_string(&file).map_err(io::Error::other)?;
     Ok((text, file.node.into_iter().map(|node| node.name).collect()))
 }
@@ -54,7 +54,8 @@ pub(in super::super) fn text(plan: &PlanFile, head: Head) -> io::Result<(String,
 #[derive(Serialize)]
 struct File<'p> {
     scenario: Header<'p>,
-    environment: &'p Environment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    environment: Option<Settings<'p>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment: Option<Section<'p>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,6 +64,31 @@ struct File<'p> {
     antenna: Vec<Preset<&'p Antenna>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     node: Vec<Node<'p>>,
+}
+
+/// Propagation settings. Where the document names no path-loss model, neither does the scenario: its model
+/// is the default of its ground.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Settings<'p> {
+    Whole(&'p Environment),
+    WithoutModel(toml::Table),
+}
+
+impl<'p> Settings<'p> {
+    /// Settings of a plan; `None` where all are defaults.
+    fn of(plan: &'p PlanFile) -> io::Result<Option<Self>> {
+        let environment = &plan.outline.environment;
+        if plan.names_model {
+            return Ok(Some(Self::Whole(environment)));
+        }
+        if *environment == Environment::default() {
+            return Ok(None);
+        }
+        let mut table = toml::Table::try_from(environment).map_err(io::Error::other)?;
+        table.remove("model");
+        Ok(Some(Self::WithoutModel(table)))
+    }
 }
 
 #[derive(Serialize)]
@@ -113,7 +139,7 @@ struct Node<'p> {
 }
 
 impl<'p> File<'p> {
-    fn of(plan: &'p PlanFile, head: Head) -> Self {
+    fn of(plan: &'p PlanFile, head: Head) -> io::Result<Self> {
         let Head { description, step_s, duration_s } = head;
         let outline = &plan.outline;
         let blank = outline.name.trim().is_empty();
@@ -145,14 +171,14 @@ impl<'p> File<'p> {
             }
         };
         let nodes = plan.nodes.iter().map(&mut node).collect();
-        Self {
+        Ok(Self {
             scenario: Header { title, description, step_s, duration_s },
-            environment: &outline.environment,
+            environment: Settings::of(plan)?,
             deployment: says.then_some(deployment),
             radio: radios.list,
             antenna: antennas.list,
             node: nodes,
-        }
+        })
     }
 }
 
