@@ -30,14 +30,17 @@ cp "$root/scenarios/schema.json" "$source/src/"
 "$program" man "$source/src" --markdown > /dev/null
 
 # Links of the folders to those of the book; files that are not part of it lose theirs.
-sed -i -E \
-    -e 's#\]\((\.\./)?(docs/)?scenarios/README\.md#](scenarios.md#g' \
-    -e 's#\]\((\.\./)?examples/README\.md#](examples.md#g' \
-    -e 's#\]\((\.\./)?ARCHITECTURE\.md#](architecture.md#g' \
-    -e 's#\]\((\.\./)?docs/#](#g' \
-    -e 's#\[([^]]*)\]\((\.\./)*[A-Za-z/_.]*(README|CONTRIBUTING|CHANGELOG)\.md\)#\1#g' \
-    -e 's#\[([^]]*)\]\(\.\./[^)]*\)#\1#g' \
-    "$source"/src/*.md
+for page in "$source"/src/*.md; do
+    sed -E \
+        -e 's#\]\((\.\./)?(docs/)?scenarios/README\.md#](scenarios.md#g' \
+        -e 's#\]\((\.\./)?examples/README\.md#](examples.md#g' \
+        -e 's#\]\((\.\./)?ARCHITECTURE\.md#](architecture.md#g' \
+        -e 's#\]\((\.\./)?docs/#](#g' \
+        -e 's#\[([^]]*)\]\((\.\./)*[A-Za-z/_.]*(README|CONTRIBUTING|CHANGELOG)\.md\)#\1#g' \
+        -e 's#\[([^]]*)\]\(\.\./[^)]*\)#\1#g' \
+        "$page" > "$page.new"
+    mv "$page.new" "$page"
+done
 
 "$mdbook" build "$source" --dest-dir "$root/out/book"
 

@@ -16,9 +16,9 @@ export SOURCE_DATE_EPOCH
 target=$(rustc -vV | sed -n 's/^host: //p')
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 case $target in
-    x86_64-*) architecture=amd64 ;;
-    aarch64-*) architecture=arm64 ;;
-    *) echo "dist: invalid target: found $target, allowed x86_64 and aarch64" >&2 && exit 2 ;;
+    x86_64-*-linux-*) architecture=amd64 ;;
+    aarch64-*-linux-*) architecture=arm64 ;;
+    *) echo "dist: invalid target: found $target, allowed Linux on x86_64 and aarch64" >&2 && exit 2 ;;
 esac
 for tool in dpkg-deb tar gzip xz sha256sum node; do
     command -v $tool > /dev/null || { echo "dist: $tool is missing: scripts/setup.sh" >&2 && exit 1; }
@@ -59,6 +59,26 @@ licence() {
     { echo "MIT OR Apache-2.0"; cat LICENSE-MIT LICENSE-APACHE; } > "$1/copyright"
     gzip -n9 < CHANGELOG.md > "$1/changelog.gz"
 }
+# group FOLDER: the group whose members control the impairment daemon, in a package.
+group() {
+    mkdir -p "$1/usr/lib/sysusers.d" "$1/DEBIAN"
+    echo "g impair -" > "$1/usr/lib/sysusers.d/groundwave.conf"
+    cat > "$1/DEBIAN/postinst" << 'END'
+#!/bin/sh
+set -e
+if [ "$1" = configure ]; then
+    ! command -v systemd-sysusers > /dev/null || systemd-sysusers groundwave.conf || true
+    [ ! -d /run/systemd/system ] || systemctl daemon-reload || true
+fi
+END
+    chmod 755 "$1/DEBIAN/postinst"
+}
+# documents FOLDER: README, changelog and pages, with the folders that their links name.
+documents() {
+    mkdir -p "$1/benches"
+    cp -R README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md docs "$1"
+    cp benches/README.md "$1/benches"
+}
 # deb NAME FOLDER DESCRIPTION [FIELD...]: the package of the tree in FOLDER.
 deb() {
     name=$1 tree=$2 description=$3
@@ -82,7 +102,7 @@ deb() {
     dpkg-deb --root-owner-group -Zxz "-z$level" --build "$tree" "$out/${name}_${version}_$architecture.deb" > /dev/null
 }
 
-# The program with manual pages, completions, units and scenarios.
+# The program with manual pages, completions, units, scenarios, examples and pages.
 tree=$work/groundwave
 if [ -x "$binaries/groundwave" ]; then
     mkdir -p "$tree/usr/bin" "$tree/usr/lib/systemd/system" "$tree/usr/share/groundwave" "$tree/usr/share/man"
@@ -96,7 +116,12 @@ if [ -x "$binaries/groundwave" ]; then
     done
     cp examples/systemd/groundwave-*.service "$tree/usr/lib/systemd/system"
     cp web/impair/impaird.service "$tree/usr/lib/systemd/system/groundwave-impaird.service"
-    cp -R scenarios "$tree/usr/share/groundwave/scenarios"
+    # The gateway opens the socket of the impairment daemon by its group, which the package creates.
+    group "$tree"
+    sed -i 's|^CapabilityBoundingSet=|SupplementaryGroups=impair\n&|' \
+        "$tree/usr/lib/systemd/system/groundwave-gateway.service"
+    cp -R scenarios examples "$tree/usr/share/groundwave"
+    documents "$tree/usr/share/doc/groundwave"
     find "$tree/usr/lib" "$tree/usr/share" -type f -exec chmod 644 {} +
 fi
 
@@ -106,8 +131,14 @@ mkdir -p "$work/$unpacked/bin"
 for program in $programs; do
     install -m 755 "$binaries/$program" "$work/$unpacked/bin/$program"
 done
-[ ! -d "$tree" ] || cp -R "$tree/usr/share" "$tree/usr/lib" "$work/$unpacked"
-cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$work/$unpacked"
+if [ -d "$tree" ]; then
+    cp -R "$tree/usr/share" "$tree/usr/lib" "$work/$unpacked"
+    # Commands of the pages name them from here.
+    rm -r "$work/$unpacked/share/groundwave" "$work/$unpacked/share/doc"
+    cp -R scenarios examples "$work/$unpacked"
+fi
+documents "$work/$unpacked"
+cp LICENSE-MIT LICENSE-APACHE "$work/$unpacked"
 settle "$work/$unpacked"
 archive "$work" "$unpacked" > "$out/$unpacked.tar.gz"
 
@@ -116,6 +147,14 @@ if [ -d "$tree" ]; then
     mkdir -p "$work/image/usr/bin" "$work/image/etc" "$work/image/data" "$work/image/tmp"
     cp "$binaries/groundwave" "$work/image/usr/bin/groundwave"
     echo "groundwave:x:65532:65532::/data:/usr/bin/groundwave" > "$work/image/etc/passwd"
+    # Certificate authorities of this machine: servers of terrain are asked over TLS.
+    authorities=/etc/ssl/certs/ca-certificates.crt
+    if [ -r $authorities ]; then
+        mkdir -p "$work/image/etc/ssl/certs"
+        cp -L $authorities "$work/image$authorities"
+    else
+        echo "dist: $authorities is missing: the image fetches no terrain" >&2
+    fi
     settle "$work/image"
     sh scripts/image.sh "$work/image" "$out/groundwave-$version-$architecture.oci.tar" "$version" "$architecture" "$level"
     deb groundwave "$tree" "plan, simulate, emulate and operate wireless meshes on real terrain" \
@@ -129,7 +168,8 @@ for program in $programs; do
         groundwave-agent)
             unit=examples/systemd/groundwave-agent.service what="node agent of a wireless mesh" ;;
         *)
-            unit=web/impair/impaird.service what="impairment daemon: delay, loss and rates of two ports" ;;
+            unit=web/impair/impaird.service what="impairment daemon: delay, loss and rates of two ports"
+            group "$work/$program" ;;
     esac
     sed "s|/usr/bin/groundwave [a-z]*|/usr/bin/$program|" $unit > "$work/$program/usr/lib/systemd/system/$program.service"
     deb "$program" "$work/$program" "$what" "Conflicts: groundwave" "Replaces: groundwave"

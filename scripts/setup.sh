@@ -7,7 +7,11 @@
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 
+# has TOOL: a program, or `python-MODULE`, a module of Python.
 has() {
+    case $1 in
+        python-*) python3 -c "import ${1#python-}" 2> /dev/null && return ;;
+    esac
     command -v "$1" > /dev/null 2>&1 || [ -e "/usr/sbin/$1" ] || [ -e "/sbin/$1" ]
 }
 
@@ -22,7 +26,12 @@ need() {
         echo "setup: installing$packages" >&2
         apt-get update -qq || true
         # shellcheck disable=SC2086
-        apt-get install -y -qq --no-install-recommends $packages > /dev/null || true
+        apt-get install -y -qq --no-install-recommends $packages > /dev/null 2>&1 ||
+            # One that the distribution lacks keeps apt from installing the others.
+            for package in $packages; do
+                apt-get install -y -qq --no-install-recommends "$package" > /dev/null ||
+                    echo "setup: $package is not to be had" >&2
+            done
     fi
     packages=
     for pair in "$@"; do
@@ -34,11 +43,16 @@ need() {
 
 need sha256sum:coreutils tar:tar node:nodejs npm:npm cc:gcc || exit 1
 [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || {
-    echo "setup: node $(node --version) is too old; the page is built with version 20 or later" >&2
+    echo "setup: node $(node --version) is too old; the page is built with version 20 or later, https://nodejs.org" >&2
     exit 1
 }
 has cargo || {
     echo "setup: cargo is missing; install Rust 1.95 or later from https://rustup.rs" >&2
+    exit 1
+}
+minor=$(rustc --version | sed -n 's/^rustc 1\.\([0-9]*\).*/\1/p')
+[ "${minor:-0}" -ge 95 ] || {
+    echo "setup: invalid Rust: found $(rustc --version), allowed 1.95 or later, https://rustup.rs" >&2
     exit 1
 }
 [ "${1:-}" = build ] && exit 0
@@ -54,7 +68,7 @@ need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb \
     nft:nftables upsdrvctl:nut-server qemu-x86_64:qemu-user \
     depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux dpkg-deb:dpkg man:man-db \
     mosquitto:mosquitto mosquitto_sub:mosquitto-clients aiosmtpd:python3-aiosmtpd ffmpeg:ffmpeg \
-    python3:python3-venv || echo "setup: the tests that need these are ignored" >&2
+    python3:python3 python-ensurepip:python3-venv || echo "setup: the tests that need these are ignored" >&2
 
 # The standard library for other kinds of processors, whose bits are compared with those of this one.
 has rustup && { rustup -q target add aarch64-unknown-linux-musl wasm32-unknown-unknown || true; }

@@ -8,7 +8,7 @@ shift
 folder=${GROUNDWAVE_DATA:-.data}/$name
 
 [ -f "$folder/ready" ] && [ "$(cat "$folder/ready")" = "$*" ] && exit 0
-python3 -c 'import venv' 2> /dev/null || {
+python3 -c 'import venv, ensurepip' 2> /dev/null || {
     echo "venv: no python3 with venv; tests that need $* will be skipped" >&2
     exit 0
 }

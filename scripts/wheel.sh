@@ -13,6 +13,8 @@ sh scripts/venv.sh wheel maturin==1.16.0 numpy==2.4.6 rasterio==1.4.4 xarray==20
     echo "wheel: no python3 with venv (Debian: apt-get install python3-venv)" >&2
     exit 1
 }
+# Maturin builds without network.
+[ "${CARGO_NET_OFFLINE:-}" = true ] || cargo fetch --locked --quiet
 rm -f out/wheel/groundwave-*.whl "$data/wheel/installed"
 "$data/wheel/bin/maturin" build --quiet --locked --offline --profile "$profile" --manifest-path io/python/Cargo.toml \
     --interpreter "$data/wheel/bin/python" --out out/wheel

@@ -71,6 +71,8 @@ fn release_files_have_equal_digests_and_the_unpacked_package_runs() {
         "usr/share/bash-completion/completions/groundwave",
         "usr/share/zsh/vendor-completions/_groundwave",
         "usr/share/doc/groundwave/copyright",
+        "usr/share/doc/groundwave/docs/first-map.md",
+        "usr/share/groundwave/examples/masts.csv",
         "usr/lib/systemd/system/groundwave-planning.service",
         "usr/lib/systemd/system/groundwave-gateway.service",
         "usr/lib/systemd/system/groundwave-agent.service",
@@ -78,6 +80,16 @@ fn release_files_have_equal_digests_and_the_unpacked_package_runs() {
     ] {
         assert!(unpacked.join(path).metadata().is_ok_and(|file| file.len() > 100), "{path}");
     }
+
+    let unit = |name: &str| {
+        let folder = unpacked.join("usr/lib/systemd/system");
+        std::fs::read_to_string(folder.join(format!("groundwave-{name}.service"))).unwrap()
+    };
+    // The socket of the daemon is of a group that the package creates, and the gateway is in it.
+    let groups = std::fs::read_to_string(unpacked.join("usr/lib/sysusers.d/groundwave.conf"));
+    assert_eq!(groups.unwrap(), "g impair -\n");
+    assert!(unit("impaird").contains("\nGroup=impair\n"));
+    assert!(unit("gateway").contains("\nSupplementaryGroups=impair\n"));
 
     let materials = std::fs::read_to_string(file(&dist, ".cdx.json")).unwrap();
     let materials: serde_json::Value = serde_json::from_str(&materials).unwrap();
@@ -99,9 +111,50 @@ fn release_files_have_equal_digests_and_the_unpacked_package_runs() {
     };
     let manifest = std::fs::read_to_string(blob(&index["manifests"][0])).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
-    blob(&manifest["config"]);
+    let config = std::fs::read_to_string(blob(&manifest["config"])).unwrap();
+    assert!(config.contains("\"PLAN_BIND=0.0.0.0:8787\""), "published ports are reached: {config}");
     let layer = blob(&manifest["layers"][0]);
-    assert!(run("tar", &[Path::new("-tzf"), &layer]).contains("./usr/bin/groundwave\n"));
+    let entries = run("tar", &[Path::new("--numeric-owner"), Path::new("-tvzf"), &layer]);
+    for (rights, path) in [
+        ("-rwxr-xr-x 0/0", "./usr/bin/groundwave"),
+        ("drwxr-x--- 65532/65532", "./data/"),
+        ("drwxrwxrwt 0/0", "./tmp/"),
+    ] {
+        let entry = entries.lines().find(|line| line.ends_with(&format!(" {path}"))).unwrap();
+        assert!(entry.starts_with(rights), "{entry}");
+    }
+    assert_eq!(entries.matches(" ./data/").count(), 1, "{entries}");
+}
+
+#[needs(dpkg)]
+#[test]
+fn commands_of_the_pages_run_in_the_unpacked_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let dist = release(folder.path());
+    run("tar", &[Path::new("-xzf"), &file(&dist, ".tar.gz"), Path::new("-C"), folder.path()]);
+    let unpacked = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let unpacked = unpacked.into_iter().find(|path| path.join("bin").is_dir()).unwrap();
+    for (arguments, part) in [
+        (&["validate", "scenarios/failover.toml"][..], "valid: "),
+        (
+            &["convert", "examples/masts.csv", "-", "--output-format", "geojson"][..],
+            "FeatureCollection",
+        ),
+    ] {
+        let program = unpacked.join("bin/groundwave");
+        let mut command = support::launcher(program.to_str().unwrap());
+        let output = command.args(arguments).current_dir(&unpacked).output().unwrap();
+        let text = stdout(&output);
+        assert!(text.contains(part), "{arguments:?}: {text}");
+    }
+    // Links of the page that a reader begins with.
+    let readme = std::fs::read_to_string(unpacked.join("README.md")).unwrap();
+    let links = readme.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let files =
+        links.map(|(link, _)| link.split('#').next().unwrap()).filter(|link| !link.contains("://"));
+    for link in files.filter(|link| !link.is_empty()) {
+        assert!(unpacked.join(link).exists(), "{link}");
+    }
 }
 
 #[needs(wheel, terrain)]
