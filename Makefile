@@ -43,6 +43,11 @@ check:
 	cargo test --test it -- $(FAST)
 	@sh scripts/deny.sh
 
+# Types of planner, sweeps and replay for Windows and macOS; it needs their standard libraries, which rustup has.
+.PHONY: check-systems
+check-systems:
+	@sh scripts/check-systems.sh
+
 .PHONY: setup
 setup:
 	@sh scripts/setup.sh

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -84,7 +85,21 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|err| err.error)?;
-    File::open(folder)?.sync_all()
+    // Folders of systems other than Unix are not opened.
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Rights of a file: those of its folder on systems other than Unix, which have no modes.
+fn mode(path: &Path) -> Result<u32, SecretError> {
+    let file = fs::metadata(path).map_err(failed(path))?;
+    #[cfg(unix)]
+    let mode = file.mode() & 0o777;
+    #[cfg(not(unix))]
+    let mode = if file.is_file() { 0o600 } else { 0o700 };
+    Ok(mode)
 }
 
 /// The secret of `N` bytes in a file, made when there is none.
@@ -95,7 +110,7 @@ pub fn load_or_make<const N: usize>(path: &Path) -> Result<[u8; N], SecretError>
     if !path.exists() {
         keep_once(path, &random::<N>()?)?;
     }
-    let mode = fs::metadata(path).map_err(failed(path))?.mode() & 0o777;
+    let mode = mode(path)?;
     if mode & 0o077 != 0 {
         let path = path.to_owned();
         return Err(SecretError::Open { path, mode });
@@ -111,7 +126,7 @@ pub fn load_or_make<const N: usize>(path: &Path) -> Result<[u8; N], SecretError>
 /// # Errors
 /// [`SecretError::File`], [`SecretError::Shared`].
 pub fn check_private(path: &Path) -> Result<(), SecretError> {
-    let mode = fs::metadata(path).map_err(failed(path))?.mode() & 0o777;
+    let mode = mode(path)?;
     match mode & 0o037 {
         0 => Ok(()),
         _ => Err(SecretError::Shared { path: path.to_owned(), mode }),
@@ -128,7 +143,7 @@ pub fn read_words(path: &Path) -> Result<String, SecretError> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

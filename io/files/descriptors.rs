@@ -1,8 +1,10 @@
 //! Open files and sockets of this process.
 
+#[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Raises the limit of open files and sockets to the most this process may have; the limit then.
+#[cfg(unix)]
 #[must_use]
 pub fn raise_limit() -> u64 {
     let now = getrlimit(Resource::Nofile);
@@ -14,7 +16,14 @@ pub fn raise_limit() -> u64 {
     limit.unwrap_or(u64::MAX)
 }
 
-#[cfg(test)]
+/// The limit of open files and sockets: none on systems other than Unix.
+#[cfg(not(unix))]
+#[must_use]
+pub const fn raise_limit() -> u64 {
+    u64::MAX
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -3,18 +3,22 @@
 use std::io;
 
 /// Niceness of threads whose work may wait: a tenth of the share of others on a busy processor.
+#[cfg(target_os = "linux")]
 const BACKGROUND: i32 = 10;
 
-/// Lets all other threads of usual priority go before the calling one, for ever.
+/// Lets all other threads of usual priority go before the calling one, for ever. Only Linux has a niceness by thread:
+/// without effect elsewhere.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn lower() -> io::Result<()> {
-    // On Linux a niceness belongs to a thread; no id is the calling one.
-    Ok(rustix::process::setpriority_process(None, BACKGROUND)?)
+    // No id is the calling thread.
+    #[cfg(target_os = "linux")]
+    rustix::process::setpriority_process(None, BACKGROUND)?;
+    Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     #[test]
     fn only_the_calling_thread_is_lowered() {

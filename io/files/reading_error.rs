@@ -2,8 +2,8 @@
 
 use std::io;
 
+use libc::{EACCES, EAFNOSUPPORT, ENODEV, ENOENT, ENXIO, EOPNOTSUPP, EPERM, EPROTONOSUPPORT};
 use netlink_packet_core::DecodeError;
-use nix::libc::{EACCES, EAFNOSUPPORT, ENODEV, ENOENT, ENXIO, EOPNOTSUPP, EPERM, EPROTONOSUPPORT};
 use thiserror::Error;
 
 /// Failure to read or change the state of the machine.

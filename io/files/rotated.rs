@@ -4,7 +4,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Bounds of a rotated file.
@@ -49,7 +48,9 @@ fn aged(path: &Path, age: usize) -> PathBuf {
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let options = options.read(true).append(true).create(true);
-    options.mode(0o600).open(path)
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options.open(path)
 }
 
 impl RotatedFile {

@@ -10,6 +10,8 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Gid, Group};
 use thiserror::Error;
 
+use crate::access::Access;
+
 /// Failure to serve a socket.
 #[derive(Debug, Error)]
 pub enum SocketError {
@@ -55,15 +57,6 @@ pub enum SocketError {
         #[source]
         cause: std::io::Error,
     },
-}
-
-/// Access to a socket.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Access {
-    /// Permission bits, such as `0o660`.
-    pub mode: u32,
-    /// Name or number of the group; `None` keeps that of the process.
-    pub group: Option<String>,
 }
 
 /// A served socket. Dropping it unlinks the path, unless another socket took its place.

@@ -73,8 +73,16 @@ pub fn next_clock_step() -> Option<ClockStep> {
     held.1.pop_front()
 }
 
+/// True: systems other than Linux do not say whether a time server disciplines their clock.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub const fn is_synchronised() -> bool {
+    true
+}
+
 /// True while a time server disciplines the system clock, as the kernel knows it; setting the clock by
 /// hand ends that.
+#[cfg(target_os = "linux")]
 #[must_use]
 pub fn is_synchronised() -> bool {
     // SAFETY: all-zero bytes are a valid `timex`, a plain structure of integers; with `modes` 0 the
@@ -87,12 +95,31 @@ pub fn is_synchronised() -> bool {
     state >= 0 && state != libc::TIME_ERROR
 }
 
-/// Time since boot with the time asleep, ns.
-#[must_use]
-pub fn boot_ns() -> u64 {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME)
+/// Time of a clock of the system, ns.
+#[cfg(unix)]
+fn clock_ns(clock: nix::time::ClockId) -> u64 {
+    let now = nix::time::clock_gettime(clock)
         .map_or(std::time::Duration::ZERO, std::time::Duration::from);
     u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Time since boot with the time asleep, ns.
+#[cfg(unix)]
+#[must_use]
+pub fn boot_ns() -> u64 {
+    // The monotonic clock of Apple goes on while the machine sleeps.
+    #[cfg(target_vendor = "apple")]
+    let clock = nix::time::ClockId::CLOCK_MONOTONIC;
+    #[cfg(not(target_vendor = "apple"))]
+    let clock = nix::time::ClockId::CLOCK_BOOTTIME;
+    clock_ns(clock)
+}
+
+/// Time of the system clock, ns: systems other than Unix have no other one that processes share.
+#[cfg(not(unix))]
+#[must_use]
+pub fn boot_ns() -> u64 {
+    system_ns()
 }
 
 /// System clock, ns since the Unix epoch; 0 before it.
@@ -103,9 +130,15 @@ fn system_ns() -> u64 {
 }
 
 /// System-wide monotonic time, ns: the same for all processes of this boot.
+#[cfg(unix)]
 #[must_use]
 pub fn monotonic_ns() -> u64 {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)
-        .map_or(std::time::Duration::ZERO, std::time::Duration::from);
-    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+    clock_ns(nix::time::ClockId::CLOCK_MONOTONIC)
+}
+
+/// Time of the system clock, ns: systems other than Unix have no other one that processes share.
+#[cfg(not(unix))]
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    system_ns()
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use groundwave_files::socket::Access;
+use groundwave_files::access::Access;
 use groundwave_impair::{Direction, Extensions};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;

@@ -3,9 +3,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use groundwave_files::positioned::{read_exact_at, write_all_at};
 use groundwave_model::terrain::Utm;
 use rayon::prelude::*;
 
@@ -115,7 +115,7 @@ impl Warp {
             let bytes: Vec<u8> =
                 values.iter().flat_map(|&value| packed(value).to_le_bytes()).collect();
             let offset = self.offset(band, first_row + row, first_col);
-            file.write_all_at(&bytes, offset).map_err(self.cells.failed())?;
+            write_all_at(file, &bytes, offset).map_err(self.cells.failed())?;
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Warp {
         let mut cells = Vec::with_capacity(wide * (south - north + 1) as usize);
         for row in north..=south {
             let offset = self.offset(band, row as usize, west as usize);
-            let read: io::Result<()> = file.read_exact_at(&mut bytes, offset);
+            let read: io::Result<()> = read_exact_at(file, &mut bytes, offset);
             read.map_err(self.cells.failed())?;
             let (words, _) = bytes.as_chunks::<CELL_BYTES>();
             cells.extend(words.iter().map(|word| unpacked(u32::from_le_bytes(*word))));

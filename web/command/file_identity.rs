@@ -1,5 +1,7 @@
 //! Identity of the files of a command: none is written twice, none that is read is written.
 
+use std::fs::Metadata;
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -22,9 +24,26 @@ pub fn named<'p>(
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Identity {
     /// Device and inode of a file that exists, whose paths may be links.
+    #[cfg(unix)]
     Existing(u64, u64),
+    /// Path without links of a file that exists.
+    #[cfg(not(unix))]
+    Existing(PathBuf),
     /// Path of a file that is to be, in a folder without links.
     New(PathBuf),
+}
+
+/// Identity of a file that exists.
+#[cfg(unix)]
+fn existing(_: &Path, about: &Metadata) -> Option<Identity> {
+    let (device, inode) = (MetadataExt::dev(about), MetadataExt::ino(about));
+    Some(Identity::Existing(device, inode))
+}
+
+/// Identity of a file that exists.
+#[cfg(not(unix))]
+fn existing(path: &Path, _: &Metadata) -> Option<Identity> {
+    path.canonicalize().ok().map(Identity::Existing)
 }
 
 /// Identity of a regular file or of one that is to be; `None` for standard output, devices and pipes, which
@@ -34,7 +53,7 @@ fn identity(path: &Path) -> Option<Identity> {
         return None;
     }
     if let Ok(about) = std::fs::metadata(path) {
-        return about.is_file().then(|| Identity::Existing(about.dev(), about.ino()));
+        return about.is_file().then(|| existing(path, &about)).flatten();
     }
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -67,7 +86,7 @@ pub fn refuse_shared(written: &[NamedFile<'_>], read: &[NamedFile<'_>]) -> Resul
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

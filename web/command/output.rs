@@ -1,8 +1,6 @@
 //! Results on stdout: JSON documents, text, tables, progress.
 
-use std::fs::Permissions;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -171,7 +169,10 @@ fn whole_file(path: &Path, bytes: &[u8], mode: u32) -> Result<tempfile::NamedTem
     }
     let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
     let mut builder = tempfile::Builder::new();
-    builder.permissions(Permissions::from_mode(mode));
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    #[cfg(not(unix))]
+    let _ = mode;
     let mut file = builder.tempfile_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     Ok(file)

@@ -5,7 +5,9 @@ use std::io;
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use tokio::net::{UnixListener, UnixStream};
 
 use super::admission::Source;
 use super::connection::Timeouts;
@@ -37,6 +39,7 @@ impl Accept for TcpListener {
     }
 }
 
+#[cfg(unix)]
 impl Accept for UnixListener {
     type Stream = UnixStream;
     const TIMEOUTS: Timeouts = Timeouts::LOCAL;

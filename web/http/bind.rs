@@ -3,7 +3,6 @@
 use std::fs::DirBuilder;
 use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use tokio::net::TcpListener;
@@ -44,20 +43,33 @@ pub fn stop_on(signal: impl Future<Output = ()> + Send + 'static, stop: Cancella
 
 /// Creates a folder with mode 0700, and those above it, where there are none.
 pub fn create_private(folder: &Path) -> Result<(), Failure> {
-    let result = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let result = builder.recursive(true).create(folder);
     result.map_err(|err| Failure::Input(format!("create folder {}: {err}", folder.display())))
 }
 
 /// Creates a file, if there is none, that only its owner may read; restricts one that is there.
 pub fn create_for_owner(path: &Path) -> Result<(), Failure> {
     let mut options = std::fs::OpenOptions::new();
-    let opened = options.append(true).create(true).mode(0o600).open(path);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.append(true).create(true).open(path);
     opened.map_err(|err| Failure::Input(format!("open {}: {err}", path.display())))?;
     restrict_to_owner(path)
 }
 
 /// Restricts a file with secrets to its owner: mode 0600.
+#[cfg(unix)]
 pub fn restrict_to_owner(path: &Path) -> Result<(), Failure> {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(path, mode)?;
+    Ok(())
+}
+
+/// Files of a user are those of its owner by the rights of their folder: systems other than Unix have no modes.
+#[cfg(not(unix))]
+pub fn restrict_to_owner(_: &Path) -> Result<(), Failure> {
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use std::ffi::OsStr;
 use std::io;
+#[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;
+#[cfg(unix)]
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Variable with the socket of the supervisor; without it there is none to notify.
@@ -31,7 +33,14 @@ fn notify(state: &str) -> io::Result<()> {
     }
 }
 
+/// Sends nothing: systems other than Unix have no such supervisor.
+#[cfg(not(unix))]
+fn send(_: &OsStr, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Sends `state` to a path, or to a name of the abstract namespace that begins with `@`.
+#[cfg(unix)]
 fn send(name: &OsStr, state: &str) -> io::Result<()> {
     let address = match name.as_bytes() {
         #[cfg(target_os = "linux")]
@@ -44,7 +53,7 @@ fn send(name: &OsStr, state: &str) -> io::Result<()> {
     UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address).map(drop)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

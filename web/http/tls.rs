@@ -1,10 +1,11 @@
 //! TLS identity of a server: a certificate and its key, read again when their files change.
 
 use std::fs::Metadata;
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -30,8 +31,8 @@ impl ResolvesServerCert for Current {
     }
 }
 
-/// State of a file: device, inode, length, time of the last change.
-type Stamp = (u64, u64, u64, i64, i64);
+/// State of a file: device and inode on Unix, length, time of the last change.
+type Stamp = ([u64; 2], u64, Option<SystemTime>);
 
 /// Certificate and key of a server, with their files.
 #[derive(Debug)]
@@ -107,7 +108,11 @@ impl Identity {
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    let of = |file: Metadata| (file.dev(), file.ino(), file.len(), file.mtime(), file.mtime_nsec());
+    #[cfg(unix)]
+    let inode = |file: &Metadata| [MetadataExt::dev(file), MetadataExt::ino(file)];
+    #[cfg(not(unix))]
+    let inode = |_: &Metadata| [0, 0];
+    let of = |file: Metadata| (inode(&file), file.len(), file.modified().ok());
     std::fs::metadata(path).ok().map(of)
 }
 

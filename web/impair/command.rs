@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_command::output::Output;
-use groundwave_files::socket::Access;
+use groundwave_files::access::Access;
 use groundwave_http::Failure;
 use groundwave_impair::{Direction, Extensions};
 use groundwave_io_impair::config;

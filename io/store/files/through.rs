@@ -7,10 +7,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use nix::fcntl::OFlag;
+#[cfg(target_os = "linux")]
+use groundwave_files::positioned::read_exact_at;
+use groundwave_files::positioned::write_all_at;
 
 use super::{Change, Files};
 
@@ -44,13 +45,16 @@ impl Aligned {
 /// it was when that fails.
 pub(crate) fn fill(path: &Path, files: &Files, from: u64, to: u64) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).mode(0o600).open(path)?;
+    let options = options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    let file = options.open(path)?;
     let zeros = vec![0; 64 << 10];
     let mut at = from;
     let mut write = || {
         while at < to {
             let part = (to - at).min(zeros.len() as u64) as usize;
-            file.write_all_at(&zeros[..part], at)?;
+            write_all_at(&file, &zeros[..part], at)?;
             files.note(path, &Change::Written(at, &zeros[..part]));
             at += part as u64;
         }
@@ -73,18 +77,38 @@ pub(crate) fn fill(path: &Path, files: &Files, from: u64, to: u64) -> io::Result
 
 /// A file for blocks that are written through, and their length, bytes.
 pub(crate) fn open_blocks(path: &Path) -> io::Result<(File, usize)> {
-    let open = |flags: OFlag| {
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true);
-        options.custom_flags(flags.bits()).open(path)
-    };
-    if let Ok(file) = open(OFlag::O_DIRECT | OFlag::O_DSYNC) {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = open_with(path, nix::libc::O_DIRECT | nix::libc::O_DSYNC) {
         for block in [BLOCK_BYTES_MIN, BLOCK_BYTES_MAX] {
             let mut probe = Aligned::zeros(block);
-            if file.read_exact_at(probe.bytes(), 0).is_ok() {
+            if read_exact_at(&file, probe.bytes(), 0).is_ok() {
                 return Ok((file, block));
             }
         }
     }
-    Ok((open(OFlag::O_DSYNC)?, BLOCK_BYTES_MAX))
+    #[cfg(unix)]
+    let file = open_with(path, nix::libc::O_DSYNC)?;
+    #[cfg(windows)]
+    let file = open_with(path, FILE_FLAG_WRITE_THROUGH)?;
+    Ok((file, BLOCK_BYTES_MAX))
+}
+
+/// Flag of Windows for writes that are on disk when they return.
+#[cfg(windows)]
+const FILE_FLAG_WRITE_THROUGH: u32 = 0x8000_0000;
+
+/// Opens a file for reads and writes with flags of the system.
+#[cfg(unix)]
+fn open_with(path: &Path, flags: i32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags).open(path)
+}
+
+/// Opens a file for reads and writes with flags of the system.
+#[cfg(windows)]
+fn open_with(path: &Path, flags: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true);
+    std::os::windows::fs::OpenOptionsExt::custom_flags(options, flags).open(path)
 }

@@ -3,8 +3,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+use groundwave_files::positioned::write_all_at;
 
 use super::record::{BLOCK_BYTES_MIN, Record, record_bytes};
 use crate::files::through::{Aligned, BLOCK_BYTES_MAX, fill, open_blocks};
@@ -88,7 +89,7 @@ impl Segment {
         let length = record_bytes(record.payload.len(), self.block);
         let mut buffer = Aligned::zeros(length);
         record.write(buffer.bytes());
-        self.file.write_all_at(buffer.bytes(), self.end)?;
+        write_all_at(&self.file, buffer.bytes(), self.end)?;
         let written = Change::WrittenThrough(self.end, buffer.bytes());
         self.files.note(&self.path, &written);
         self.end += length as u64;

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::thread;
+
+use groundwave_files::positioned::read_at;
 
 use super::super::gather::VOID;
 use super::super::heights::is_post;
@@ -23,7 +24,7 @@ struct Section<'a> {
 
 impl Read for Section<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(out, self.at)?;
+        let read = read_at(self.file, out, self.at)?;
         self.at += read as u64;
         Ok(read)
     }

@@ -122,7 +122,7 @@ pub fn with_unit(quantity: Quantity, text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Where the unit of a number begins: at its first letter that is no exponent.
+/// Where the unit of a number begins: at its first letter outside an exponent.
 fn unit_begin(text: &str) -> Option<usize> {
     let is_exponent = |rest: &str| {
         rest.strip_prefix(['e', 'E']).is_some_and(|power| {

@@ -70,7 +70,7 @@ fn title_and_comments_above_the_header_are_left_out() {
         );
         assert_notes(&notes, &[&unused, &fault]);
     }
-    // Two cells are no title.
+    // Two cells do not make a title.
     refused(CSV, b"Sites,2026\nlat,lon\n57,11\n", &["the columns"]);
 }
 
