@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Plugin } from 'vite';
 import { EXONYMS } from './src/exonyms.ts';
-import { folded } from './src/gazetteer.ts';
+import { folded } from './src/folded.ts';
 
 interface City {
   cityId: number;

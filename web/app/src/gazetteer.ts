@@ -1,5 +1,6 @@
 // Towns of the world by name: GeoNames, CC BY 4.0, loaded when a name is searched first.
 import { EXONYMS } from './exonyms';
+import { folded } from './folded';
 import type { LatLon } from './geo';
 
 export interface Town extends LatLon {
@@ -15,15 +16,6 @@ export interface Town extends LatLon {
 
 /** Steps of positions of the tables, of a degree. */
 const STEPS = 100;
-/** Letters that have no form without a mark. */
-const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', æ: 'ae', œ: 'oe', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', '’': "'", '‘': "'" };
-
-/** A name as it is compared: without case, marks and hyphens. */
-export function folded(text: string): string {
-  const plain = text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '');
-  return plain.replace(/[ßøæœłđðþı’‘]/g, (letter) => LETTERS[letter] ?? letter).replace(/[\s-]+/g, ' ').trim();
-}
-
 /** Towns of a table that the build made. */
 export function parsed(table: string): Town[] {
   return table.split('\n').flatMap((line) => {

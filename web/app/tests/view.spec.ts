@@ -1,4 +1,5 @@
 // What the page shows without a change: nodes, links, ground, profile, coverage.
+import { off, Picture } from './pixels';
 import { drawn, expect, open, pixel, plan, test, PLACES } from './server';
 
 test('a planner sees nodes, links and coverage on real ground', async ({ page, request }) => {
@@ -48,6 +49,55 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   await expect(page.locator('#verdict')).toHaveAttribute('data-rating', /excellent|good|marginal|poor|no_link/);
   await expect(page.locator('#profile')).toHaveAttribute('data-samples', '512');
   if (!analysis.result.clearance.line_of_sight) await expect(page.locator('[data-obstruction]')).toBeVisible();
+});
+
+test('coverage is a surface between the centres of cells, or cells where one asks for them', async ({ page, request }) => {
+  await plan(request, ['Ramberget']);
+  await open(page);
+  await page.getByRole('option', { name: /Ramberget/ }).click();
+  await page.getByRole('tab', { name: /Coverage/ }).click();
+  await page.getByLabel('Cells along a side').fill('24');
+  await page.getByLabel('Radius, km').fill('5');
+  await page.getByRole('button', { name: 'Compute from Ramberget' }).click();
+  await expect(page.locator('.statistics')).toContainText('% covered');
+  // Neighbours in a row whose levels are far apart, two rows from the transmitter or more.
+  const pair = await page.evaluate(() => {
+    const { coverages } = window.groundwave.app;
+    coverages.opacity = 1;
+    const { power, shape } = coverages.grid!;
+    const { north, south, east, west } = shape.bounds;
+    const place = (row: number, column: number) => ({ lat: north + ((south - north) * (row + 0.5)) / shape.rows, lon: west + ((east - west) * (column + 0.5)) / shape.columns });
+    for (let row = 6; row < 18; row++) {
+      for (let column = 6; column < 17; column++) {
+        const [left, right] = [power[row * 24 + column]!, power[row * 24 + column + 1]!];
+        const far = Math.abs(row - 11.5) > 2;
+        if (far && Math.min(left, right) / 100 > coverages.threshold + 3 && Math.abs(left - right) > 1500) return [place(row, column), place(row, column + 1)];
+      }
+    }
+    return null;
+  });
+  expect(pair).not.toBeNull();
+  const [left, right] = [await pixel(page, pair![0]!), await pixel(page, pair![1]!)];
+  expect(right.x - left.x).toBeGreaterThan(12);
+  /** Colours at both centres, a quarter of the way beside them, and in the middle. */
+  const colours = async () => {
+    await drawn(page);
+    const picture = Picture.of(await page.screenshot());
+    return [0, 0.25, 0.5, 0.75, 1].map((share) => picture.at(left.x + (right.x - left.x) * share, left.y));
+  };
+  const smooth = await colours();
+  for (const at of [1, 2, 3]) {
+    expect(off(smooth[at]!, smooth[0]!), 'a colour between').toBeGreaterThan(8);
+    expect(off(smooth[at]!, smooth[4]!), 'a colour between').toBeGreaterThan(8);
+  }
+  await page.getByLabel('Surface').selectOption('cells');
+  const cells = await colours();
+  expect(off(cells[1]!, cells[0]!)).toBeLessThan(3);
+  expect(off(cells[3]!, cells[4]!)).toBeLessThan(3);
+  for (const at of [0, 4]) expect(off(cells[at]!, smooth[at]!), 'centres are exact').toBeLessThan(14);
+  // The choice outlives the page.
+  await page.reload();
+  await page.waitForFunction(() => window.groundwave?.app.coverages.smooth === false);
 });
 
 test.describe('without terrain', () => {

@@ -19,6 +19,8 @@ export interface CoverageStyle {
   threshold_percent: number;
   /** [0, 1]. */
   opacity: number;
+  /** Values between the centres of cells are interpolated; else each cell has one colour. Servers have one always. */
+  smooth: boolean;
 }
 
 /** Rows between two exact lines of latitude: within them the projection is taken as linear. */
@@ -44,9 +46,26 @@ uniform float u_threshold;
 uniform float u_least_percent;
 uniform float u_opacity;
 uniform int u_colouring;
+uniform bool u_smooth;
 in vec2 v_cell;
 out vec4 colour;
 vec4 entry(float at) { return texelFetch(u_palette, ivec2(int(clamp(at, 0.0, 1.0) * 255.0 + 0.5), 0), 0); }
+/** Power, dBm, and probability, percent, between the centres of the cells that have them. */
+vec2 between() {
+  vec2 place = v_cell - 0.5;
+  ivec2 corner = ivec2(floor(place));
+  vec2 part = place - vec2(corner);
+  vec3 sum = vec3(0.0);
+  for (int at = 0; at < 4; at++) {
+    ivec2 step = ivec2(at & 1, at >> 1);
+    ivec2 cell = clamp(corner + step, ivec2(0), u_size - 1);
+    int raw = texelFetch(u_power, cell, 0).r;
+    if (raw == -32768) continue;
+    vec2 near = mix(1.0 - part, part, vec2(step));
+    sum += near.x * near.y * vec3(float(raw) / 100.0, float(texelFetch(u_percent, cell, 0).r), 1.0);
+  }
+  return sum.xy / sum.z;
+}
 void main() {
   ivec2 cell = clamp(ivec2(v_cell), ivec2(0), u_size - 1);
   int raw = texelFetch(u_power, cell, 0).r;
@@ -56,8 +75,9 @@ void main() {
     colour = vec4(0.55, 0.55, 0.58, 1.0) * 0.55 * u_opacity;
     return;
   }
-  float power = float(raw) / 100.0;
-  float percent = float(texelFetch(u_percent, cell, 0).r);
+  vec2 value = u_smooth && u_colouring != 2 ? between() : vec2(float(raw) / 100.0, float(texelFetch(u_percent, cell, 0).r));
+  float power = value.x;
+  float percent = value.y;
   bool by_probability = u_colouring == 1 || u_colouring == 3;
   if (by_probability ? percent < u_least_percent : power < u_threshold) discard;
   vec4 found;
@@ -201,6 +221,7 @@ export class CoveragePainter implements Painter {
     gl.uniform1f(at('u_threshold'), style.threshold);
     gl.uniform1f(at('u_least_percent'), style.threshold_percent);
     gl.uniform1f(at('u_opacity'), style.opacity);
+    gl.uniform1i(at('u_smooth'), Number(style.smooth));
     gl.uniform1i(at('u_colouring'), ['power', 'verdict', 'server', 'probability'].indexOf(style.colouring));
     gl.bindBuffer(gl.ARRAY_BUFFER, this.#vertices);
     gl.enableVertexAttribArray(0);

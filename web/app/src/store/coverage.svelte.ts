@@ -5,6 +5,7 @@ import type { Colouring, CoverageStyle } from '../map/coverage-painter';
 import { stepped, table, type PaletteName } from '../palettes';
 import { coverOf, emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Cover, type Grid, type GridBounds } from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
+import { store, stored } from './ui.svelte';
 
 /** Data rate from a received power on. */
 export interface RateStep {
@@ -73,6 +74,8 @@ export class Coverages {
   colouring = $state<Shade>('power');
   palette = $state<PaletteName>('viridis');
   opacity = $state(0.74);
+  /** Values between cells are interpolated; else each cell is drawn. */
+  smooth = $state(stored('coverage.surface', ['smooth', 'cells'], 'smooth') === 'smooth');
   /** Cells below this margin are left out, dB. */
   threshold_db = $state(0);
   /** Cells whose link works with less are left out where probabilities or verdicts are shown, percent. */
@@ -123,8 +126,15 @@ export class Coverages {
       threshold: this.threshold,
       threshold_percent: this.threshold_percent,
       opacity: this.opacity,
+      smooth: this.smooth,
     }),
   );
+
+  /** Draws a surface or cells, and remembers the choice. */
+  setSmooth(smooth: boolean): void {
+    this.smooth = smooth;
+    store('coverage.surface', smooth ? 'smooth' : 'cells');
+  }
 
   /** Jobs whose transmitter or environment is another since, by id. */
   old = $derived.by(() => {

@@ -38,7 +38,7 @@ export interface Readout {
   cover?: { kind: Surroundings; height_agl_m: number } | null;
 }
 
-function stored<T extends string>(key: string, allowed: readonly T[], usual: T): T {
+export function stored<T extends string>(key: string, allowed: readonly T[], usual: T): T {
   try {
     const found = localStorage.getItem(`groundwave.${key}`) as T | null;
     return found && allowed.includes(found) ? found : usual;
