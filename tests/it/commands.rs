@@ -74,6 +74,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     link.observe
     link.restore
     mesh.limits
+    model.set_underlay
     motion.follow
     motion.goto
     motion.stop

@@ -8,6 +8,7 @@ mod interface;
 mod network;
 #[cfg(test)]
 mod tests;
+mod underlay;
 
 use groundwave_engine::{Builder, Phase};
 
@@ -17,8 +18,14 @@ pub use domain::{DomainKind, UnderlayDomain};
 pub(crate) use domain::{IFNAME, is_ifname};
 pub use interface::{InterfaceKind, InterfaceSettings};
 pub use network::{Network, served};
+pub use underlay::{SetUnderlay, Underlay};
 
-/// Interfaces of nodes that have left the fleet; networks and domains need no systems.
+/// Underlay addresses, and interfaces of nodes that have left the fleet; networks and domains need no
+/// systems.
 pub fn canonical(engine: &mut Builder) {
-    engine.systems(Phase::Plan, interface::drop_interfaces);
+    engine
+        .resource(Underlay::default())
+        .state::<Underlay>()
+        .command::<SetUnderlay>()
+        .systems(Phase::Plan, interface::drop_interfaces);
 }

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Cidr;
 use super::domain::UnderlayDomain;
+use super::underlay::Underlay;
 use crate::config::{ConfigObject, Reference, all};
-use crate::onboarding::{AddressPool, lease_outside, leased};
+use crate::onboarding::{AddressPool, leased, leases_count};
 
 /// Network. Written by `network.put`.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
@@ -66,18 +67,47 @@ pub fn served<'n>(
     networks.filter(|(_, network)| network.gateway_node_id.is_none()).min_by_key(|(id, _)| *id)
 }
 
-/// Refuses a choice of the served network that leaves leased addresses outside it.
-fn keeps_leases(world: &World, served: Option<(Id<Network>, &Network)>) -> Result<(), Refusal> {
-    let Some((_, network)) = served else {
+/// Checks a choice of the served network. Nodes have the address of the gateway and the range of the time
+/// of their admission, so a range with leases stays as it is.
+fn check_served(world: &World, served: Option<(Id<Network>, &Network)>) -> Result<(), Refusal> {
+    let Some(pool) = served.and_then(|(_, network)| network.pool().ok()) else {
         return Ok(());
     };
-    let outside = network.pool().ok().and_then(|pool| lease_outside(world, pool));
-    match outside {
-        None => Ok(()),
-        Some(ip) => Err(Refusal::conflict(format!(
-            "{} lacks {ip}, which is leased: release the address first",
-            network.overlay_cidr
+    if let Some(underlay) = world.resource::<Underlay>().range()
+        && pool.overlaps(&underlay)
+    {
+        return Err(Refusal::conflict(format!(
+            "{pool} would be served and overlaps the underlay addresses {underlay}"
+        )));
+    }
+    let current = *world.resource::<AddressPool>();
+    match leases_count(world) {
+        count if count > 0 && pool != current => Err(Refusal::conflict(format!(
+            "{count} addresses of {current} are leased or in quarantine: revoke their nodes and free \
+             them before nodes get addresses of {pool}"
         ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a range that no overlay can have: special addresses, or those of the underlay.
+fn check_range(world: &World, network: &Network) -> Result<(), Refusal> {
+    let invalid = |why: String| {
+        Refusal::invalid(
+            "overlay_cidr",
+            network.overlay_cidr,
+            format!("an IPv4 range like 10.42.0.0/24 ({why})"),
+        )
+    };
+    let pool = network.pool().map_err(invalid)?;
+    if let Some(special) = pool.special() {
+        return Err(invalid(format!("apart from {special}")));
+    }
+    match world.resource::<Underlay>().range() {
+        Some(underlay) if pool.overlaps(&underlay) => {
+            Err(invalid(format!("apart from the underlay addresses {underlay}")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -94,10 +124,7 @@ impl ConfigObject for Network {
     }
 
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
-        self.pool().map_err(|why| {
-            let allowed = format!("an IPv4 range like 10.42.0.0/24 ({why})");
-            Refusal::invalid("overlay_cidr", self.overlay_cidr, allowed)
-        })?;
+        check_range(world, self)?;
         if let Some(node) = self.gateway_node_id
             && world.resource::<Index<NodeKind>>().get(node).is_err()
         {
@@ -112,7 +139,7 @@ impl ConfigObject for Network {
                 self.overlay_cidr, other.overlay_cidr, other.name
             )));
         }
-        keeps_leases(world, served(others().chain([(id, self)])))
+        check_served(world, served(others().chain([(id, self)])))
     }
 
     fn check_removal(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
@@ -125,7 +152,7 @@ impl ConfigObject for Network {
             )));
         }
         let others = all::<Self>(world).filter(|(other, _)| *other != id);
-        keeps_leases(world, served(others))
+        check_served(world, served(others))
     }
 
     /// Nodes that are approved from now on get addresses of the served network; without one, the

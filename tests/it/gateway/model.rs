@@ -99,9 +99,10 @@ fn nodes_get_addresses_of_the_network_and_hold_it() {
     assert_eq!(answer.problem(409), "conflict");
     let answer = bench.call(&admin, "DELETE", &path, &Value::Null);
     assert_eq!(answer.problem(409), "conflict");
-    // A wider range holds the leases.
-    let wider = json!({ "name": "home", "overlay_cidr": "10.50.0.0/16" });
-    bench.call(&admin, "PUT", &path, &wider).is(200);
+    // In a wider range the gateway has another address, which nodes do not know.
+    let wider = json!({ "name": "home", "overlay_cidr": "10.0.0.0/8" });
+    let answer = bench.call(&admin, "PUT", &path, &wider);
+    assert_eq!(answer.problem(409), "conflict");
 
     // A restart keeps the network and its leases.
     let before = bench.get(&admin, &path).is(200);
@@ -109,7 +110,7 @@ fn nodes_get_addresses_of_the_network_and_hold_it() {
     let admin = again.login("admin");
     assert_eq!(again.get(&admin, &path).is(200), before);
     let pools = again.get(&admin, "/v1/mesh/ipam").is(200);
-    assert_eq!(pools["pools"][0]["cidr"], "10.50.0.0/16");
+    assert_eq!(pools["pools"][0]["cidr"], "10.50.0.0/24");
     assert_eq!(pools["pools"][0]["allocated"], 1);
 }
 

@@ -294,6 +294,32 @@ fn a_kill_loses_no_heartbeat_that_was_acknowledged() {
 }
 
 #[test]
+fn gateway_whose_network_covers_the_underlay_serves_until_it_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = ["--underlay", "10.99.0.0/24"];
+    let mut server = start_with(folder.path(), "info", Stdio::piped(), &elsewhere);
+    let token = admin(&server);
+    let valley = json!({ "name": "valley", "overlay_cidr": "10.41.0.0/24" });
+    let (status, network) = server.ask(&token, "POST", "/v1/model/networks", &valley);
+    assert_eq!(status, 201, "{network}");
+    server.end();
+    let mut server = start(folder.path(), "info", Stdio::piped());
+    let health = |server: &Process| server.ask(&token, "GET", "/health", &Value::Null).1;
+    let report = health(&server);
+    assert_eq!(
+        (&report["status"], &report["checks"]["overlay"]),
+        (&json!("degraded"), &json!("fail"))
+    );
+    let path = format!("/v1/model/networks/{}", network["network_id"].as_str().unwrap());
+    let (status, problem) = server.ask(&token, "PUT", &path, &valley);
+    assert_eq!(status, 422, "{problem}");
+    let apart = json!({ "name": "valley", "overlay_cidr": "10.50.0.0/24" });
+    assert_eq!(server.ask(&token, "PUT", &path, &apart).0, 200);
+    assert_eq!(health(&server)["checks"]["overlay"], Value::Null);
+    assert!(server.end().contains("no tunnel: the overlay range of this network"));
+}
+
+#[test]
 fn bad_options_are_refused_before_anything_is_served() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |args: &[&str], expected: &str| {
@@ -307,6 +333,8 @@ fn bad_options_are_refused_before_anything_is_served() {
         assert!(error.contains(expected), "{error}");
     };
     refused(&["--overlay", "10.42.0.1/24"], "the first address");
+    refused(&["--overlay", "127.0.0.0/24"], "apart from 127.0.0.0/8, loopback");
+    refused(&["--overlay", "10.0.0.0/8"], "apart from --underlay 10.41.0.0/24");
     refused(&["--underlay", "nonsense"], "invalid range");
     refused(&["--heartbeat-s", "0"], "allowed 0.1 to 3600");
     refused(&["--admin-password-file", "nowhere"], "nowhere");
