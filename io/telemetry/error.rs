@@ -1,6 +1,7 @@
 //! Errors of the history of readings.
 
 use std::io;
+use std::path::Path;
 
 use groundwave_engine::FaultKind;
 use thiserror::Error;
@@ -14,13 +15,22 @@ pub struct HistoryError {
     /// Kind of the failure.
     pub kind: FaultKind,
     pub(super) effect: Effect,
+    /// The file is damaged: opened again, it is as bad.
+    pub is_damaged: bool,
     cause: String,
 }
 
 impl HistoryError {
     /// An error of the content: the file is as it was.
     pub(super) fn new(cause: String) -> Self {
-        Self { kind: FaultKind::Failed, effect: Effect::None, cause }
+        Self { kind: FaultKind::Failed, effect: Effect::None, is_damaged: false, cause }
+    }
+
+    /// An error of the file at `path`, which could not be opened.
+    pub(super) fn of_open(path: &Path, err: impl Into<redb::Error>) -> Self {
+        let err = Self::from(err);
+        let cause = format!("open {}: {}", path.display(), err.cause);
+        Self { kind: FaultKind::Failed, effect: Effect::None, cause, ..err }
     }
 
     /// An error of another file, into which the history is copied.
@@ -36,7 +46,12 @@ impl<E: Into<redb::Error>> From<E> for HistoryError {
             redb::Error::Io(err) => FaultKind::of(err),
             _ => FaultKind::Failed,
         };
-        Self { kind, effect: Effect::of(&err), cause: err.to_string() }
+        let is_damaged = match &err {
+            redb::Error::Corrupted(_) => true,
+            redb::Error::Io(err) => err.kind() == io::ErrorKind::InvalidData,
+            _ => false,
+        };
+        Self { kind, effect: Effect::of(&err), is_damaged, cause: err.to_string() }
     }
 }
 

@@ -108,7 +108,7 @@ impl TelemetryStore {
     /// As [`Self::open`], with the changes of its file noted in `files`.
     pub(crate) fn open_files(path: &Path, files: Files) -> Result<Self, HistoryError> {
         let database = ReopenedDatabase::open(path, &files, CACHE_BYTES)
-            .map_err(|err| HistoryError::new(format!("open {}: {err}", path.display())))?;
+            .map_err(|err| HistoryError::of_open(path, err))?;
         let store = Self {
             database: Arc::new(database),
             files,

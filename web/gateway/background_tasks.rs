@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use groundwave_files::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
+use groundwave_gateway::canonical::SetUnderlay;
 use groundwave_gateway::fleet::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
 use groundwave_gateway::outage::BeginOutages;
 use groundwave_gateway::peripheral::RecordHostReadings;
@@ -38,6 +39,7 @@ pub async fn start_clock(gateway: &Gateway) -> Result<(), groundwave_http::Probl
         period_ns: u64::try_from(period).unwrap_or(u64::MAX),
     };
     gateway.world.submit(begin).await?;
+    gateway.world.submit(SetUnderlay { range: gateway.settings.underlay }).await?;
     gateway.world.submit(BeginOutages {}).await
 }
 

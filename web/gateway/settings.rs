@@ -13,6 +13,8 @@ use groundwave_io_gateway::reply_log::ReplyLog;
 use groundwave_outbound::TargetPolicy;
 use groundwave_protocol::GatewayEnd;
 
+use crate::services::tunnel::TunnelDevice;
+
 /// Cost of a hash.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
@@ -42,6 +44,8 @@ pub struct Settings {
     pub overlay: AddressPool,
     /// Tunnel endpoint of the gateway; without one, admins issue the credentials of nodes.
     pub tunnel: Option<GatewayEnd>,
+    /// Interface of the tunnel, which the gateway keeps as it is to be.
+    pub tunnel_device: Option<Arc<TunnelDevice>>,
     /// The tunnel is required: the health check reports its absence.
     pub tunnel_wanted: bool,
     /// MTU of the tunnel, bytes.
@@ -56,6 +60,8 @@ pub struct Settings {
     pub netns: Option<std::path::PathBuf>,
     /// Folder of firmware images; none are taken if absent.
     pub firmware: Option<FirmwareFolder>,
+    /// Damaged history of readings, while it exists.
+    pub damaged_history: Option<std::path::PathBuf>,
     /// Log of replies to requests with an `Idempotency-Key`; in memory only if absent.
     pub replies: Option<Arc<ReplyLog>>,
     /// NUT server; optional.
@@ -90,6 +96,7 @@ impl Default for Settings {
             underlay: AddressPool::new(Ipv4Addr::new(10, 41, 0, 0), 24).expect("a sound range"),
             overlay: AddressPool::default(),
             tunnel: None,
+            tunnel_device: None,
             tunnel_wanted: false,
             tunnel_mtu: 1420,
             heartbeat: Duration::from_secs(5),
@@ -97,6 +104,7 @@ impl Default for Settings {
             insecure_open: false,
             netns: None,
             firmware: None,
+            damaged_history: None,
             replies: None,
             nut: None,
             hosts: vec!["localhost".to_owned()],

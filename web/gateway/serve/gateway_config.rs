@@ -1,6 +1,6 @@
 //! Configuration of the mesh gateway.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,11 @@ use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_io_gateway::nut::NutAddress;
 use groundwave_io_gateway::reply_log::ReplyLog;
 use groundwave_outbound::{AllowedTarget, TargetPolicy};
-use groundwave_protocol::{GatewayEnd, PublicKey};
-use groundwave_telemetry::TelemetryStore;
+use groundwave_protocol::PublicKey;
 use tokio_util::sync::CancellationToken;
 
 use super::gateway_folder::GatewayFolder;
-use crate::services::tunnel;
+use crate::services::tunnel::TunnelDevice;
 use crate::services::vault::Vault;
 use crate::{Gateway, Settings};
 
@@ -239,13 +238,38 @@ impl GatewayConfig {
         range("overlay", &self.overlay)
     }
 
-    /// Overlay addresses: those of the network that this gateway serves, else the configured ones.
-    fn served(&self, view: &Snapshot) -> Result<AddressPool, Failure> {
+    /// Overlay addresses, those of the network that this gateway serves, else the configured ones; `true`
+    /// beside them if there can be a tunnel. A network is mended over the API, which is served for that.
+    fn served(
+        &self,
+        view: &Snapshot,
+        underlay: AddressPool,
+    ) -> Result<(AddressPool, bool), Failure> {
         let networks = view.config.networks.iter().map(|(id, network)| (id, &network.object));
-        match served(networks) {
-            Some((_, network)) => network.pool().map_err(Failure::Input),
-            None => self.overlay(),
+        let Some((id, network)) = served(networks) else {
+            let overlay = self.overlay()?;
+            let allowed = match overlay.special() {
+                Some(special) => format!("ranges apart from {special}"),
+                None if overlay.overlaps(&underlay) => {
+                    format!("ranges apart from --underlay {underlay}")
+                }
+                None => return Ok((overlay, true)),
+            };
+            let what = format!("invalid --overlay: found {overlay}, allowed {allowed}");
+            return Err(Failure::Input(what));
+        };
+        let overlay = network.pool().map_err(Failure::Input)?;
+        let is_apart = overlay.special().is_none() && !overlay.overlaps(&underlay);
+        if !is_apart {
+            tracing::error!(
+                network = network.name,
+                %overlay,
+                %underlay,
+                "no tunnel: the overlay range of this network overlaps the underlay or is special; change it \
+                 (PUT /v1/model/networks/{id}), then restart the gateway"
+            );
         }
+        Ok((overlay, is_apart))
     }
 
     /// NUT server, unless there is none.
@@ -292,13 +316,8 @@ impl GatewayConfig {
             return Err(Failure::Input(what));
         }
         let view = world.view();
-        let overlay = self.served(&view)?;
         let underlay = range("underlay", &self.underlay)?;
-        if overlay.overlaps(&underlay) {
-            return Err(Failure::Input(format!(
-                "invalid --overlay: found {overlay}, allowed ranges apart from --underlay {underlay}"
-            )));
-        }
+        let (overlay, is_apart) = self.served(&view, underlay)?;
         let foreign = view.onboarding.leases.keys().find(|ip| !overlay.holds(**ip));
         if let Some(ip) = foreign {
             return Err(Failure::Input(format!(
@@ -308,21 +327,28 @@ impl GatewayConfig {
         let key = self.state.key()?;
         let audit = super::audit::open(&self.state.file("audit.jsonl"), &key)?;
         let telemetry = self.state.file("telemetry.redb");
-        // Before it holds anything: positions of nodes are private.
-        groundwave_http::create_for_owner(&telemetry)?;
-        let history = TelemetryStore::open(&telemetry).map_err(Failure::input)?;
+        let history = super::history::open(&telemetry)?;
         let mut hosts = vec!["localhost".to_owned()];
         let machine = groundwave_host::readings::host::info(&Root::default());
         hosts.extend(machine.ok().map(|machine| machine.hostname));
         hosts.extend(self.hosts.iter().cloned());
         let heartbeat = Duration::from_secs_f64(self.heartbeat_s);
         let defaults = Settings::default();
+        let tunnel_device = match is_apart {
+            true => self.create_tunnel(overlay, defaults.tunnel_mtu)?,
+            false => None,
+        };
+        let tunnel = tunnel_device.as_ref().map(|device| device.end(overlay));
         let settings = Settings {
             mesh_ifname: self.mesh_ifname.clone(),
             tunnel_ifname: self.tunnel_ifname.clone(),
             underlay,
             overlay,
-            tunnel: self.create_tunnel(overlay, defaults.tunnel_mtu)?,
+            damaged_history: Some(
+                self.state.file(&format!("telemetry.redb.{}", super::history::DAMAGED)),
+            ),
+            tunnel,
+            tunnel_device,
             tunnel_wanted: self.tunnel != TunnelChoice::Off,
             heartbeat,
             telemetry: heartbeat,
@@ -351,8 +377,12 @@ impl GatewayConfig {
         Ok(Gateway::new(world, settings, &key, audit, history, stop))
     }
 
-    /// Creates the tunnel; returns the endpoint announced to nodes.
-    fn create_tunnel(&self, overlay: AddressPool, mtu: u16) -> Result<Option<GatewayEnd>, Failure> {
+    /// Creates the tunnel, if there can be one.
+    fn create_tunnel(
+        &self,
+        overlay: AddressPool,
+        mtu_bytes: u16,
+    ) -> Result<Option<Arc<TunnelDevice>>, Failure> {
         if self.tunnel == TunnelChoice::Off {
             return Ok(None);
         }
@@ -362,13 +392,10 @@ impl GatewayConfig {
         let underlay = range("underlay", &self.underlay)?;
         let usual = SocketAddr::new(IpAddr::V4(underlay.gateway()), TUNNEL_PORT);
         let endpoint = self.tunnel_endpoint.unwrap_or(usual);
-        let own: Ipv4Addr = overlay.gateway();
-        let created =
-            tunnel::lay(&self.tunnel_ifname, key, endpoint.port(), own, overlay.prefix_len(), mtu);
-        match created {
-            Ok(()) => {
-                Ok(Some(GatewayEnd { public_key, endpoint: endpoint.to_string(), overlay_ip: own }))
-            }
+        let ifname = self.tunnel_ifname.clone();
+        let device = TunnelDevice { ifname, key, public_key, endpoint, mtu_bytes };
+        match device.lay(overlay) {
+            Ok(()) => Ok(Some(Arc::new(device))),
             Err(err) if self.tunnel == TunnelChoice::Auto => {
                 tracing::warn!(
                     %err,

@@ -6,6 +6,7 @@ mod flow_config;
 pub mod gateway;
 mod gateway_config;
 pub mod gateway_folder;
+mod history;
 mod proxies;
 pub mod reset_admin;
 mod tls_reload;

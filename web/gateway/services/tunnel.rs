@@ -1,7 +1,7 @@
 //! WireGuard tunnel: kernel peers follow the approved registrations.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use groundwave_files::ReadingError;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::AddressPool;
 use groundwave_host::readings::RouteSocket;
-use groundwave_netlink::wireguard::{AllowedIp, DeviceConfig, Peer, PeerConfig, WireGuard};
-use groundwave_protocol::PublicKey;
+use groundwave_netlink::wireguard::{AllowedIp, Device, DeviceConfig, Peer, PeerConfig, WireGuard};
+use groundwave_protocol::{GatewayEnd, PublicKey};
 use tokio_util::sync::CancellationToken;
 
 use super::world::World;
@@ -37,29 +37,99 @@ impl TunnelState {
 
 /// Reconciliation interval without changes.
 const LOOK: Duration = Duration::from_secs(30);
+/// First and longest time between two attempts after a failure.
+const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// Creates the tunnel interface unless it exists; sets key, port and address.
-///
-/// # Errors
-/// The kernel's error.
-pub fn lay(
-    ifname: &str,
-    key: PrivateKey,
-    listen_port: u16,
-    ip: Ipv4Addr,
-    prefix_len: u8,
-    mtu: u16,
-) -> Result<(), ReadingError> {
-    let mut routes = RouteSocket::open(None)?;
-    routes.ensure_device(ifname, "wireguard")?;
-    let wish = DeviceConfig {
-        private_key: Some(key),
-        listen_port: Some(listen_port),
-        ..DeviceConfig::default()
-    };
-    WireGuard::open(None)?.set(ifname, &wish)?;
-    routes.add_address(ifname, IpAddr::V4(ip), prefix_len)?;
-    routes.bring_up(ifname, Some(u32::from(mtu)))
+/// WireGuard interface of the gateway's end of the tunnel.
+#[derive(Debug)]
+pub struct TunnelDevice {
+    /// Name of the interface.
+    pub ifname: String,
+    /// Private key.
+    pub key: PrivateKey,
+    /// Public key of the private one.
+    pub public_key: PublicKey,
+    /// Endpoint announced to nodes; the interface listens on its port.
+    pub endpoint: SocketAddr,
+    /// MTU, bytes.
+    pub mtu_bytes: u16,
+}
+
+impl TunnelDevice {
+    /// End of the tunnel as nodes are told, with the gateway's address of a pool.
+    #[must_use]
+    pub fn end(&self, pool: AddressPool) -> GatewayEnd {
+        GatewayEnd {
+            public_key: self.public_key,
+            endpoint: self.endpoint.to_string(),
+            overlay_ip: pool.gateway(),
+        }
+    }
+
+    /// Creates the interface unless it exists; sets its key, port and address.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn lay(&self, pool: AddressPool) -> Result<(), ReadingError> {
+        let mut routes = RouteSocket::open(None)?;
+        routes.ensure_device(&self.ifname, "wireguard")?;
+        let wish = DeviceConfig {
+            private_key: Some(self.key.clone()),
+            listen_port: Some(self.endpoint.port()),
+            ..DeviceConfig::default()
+        };
+        WireGuard::open(None)?.set(&self.ifname, &wish)?;
+        routes.add_address(&self.ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())?;
+        routes.bring_up(&self.ifname, Some(u32::from(self.mtu_bytes)))
+    }
+
+    /// `true` if the interface has the key and the port of this end.
+    fn is_configured(&self, device: &Device) -> bool {
+        device.public_key == Some(self.key.public()) && device.listen_port == self.endpoint.port()
+    }
+
+    /// Lays the interface again where another program removed it, took it down or gave it another key or
+    /// port; `true` if one did.
+    fn restore(&self, pool: AddressPool) -> Result<bool, ReadingError> {
+        let links = RouteSocket::open(None)?.links()?;
+        let is_up = links.iter().any(|link| link.name == self.ifname && link.operstate != "down");
+        if is_up && self.is_configured(&WireGuard::open(None)?.device(&self.ifname)?) {
+            return Ok(false);
+        }
+        self.lay(pool)?;
+        Ok(true)
+    }
+
+    /// Makes the interface and its peers as they are to be; `before` is the pool of the address that it was
+    /// given last.
+    fn reconcile(
+        &self,
+        view: &Snapshot,
+        before: Option<AddressPool>,
+    ) -> Result<usize, ReadingError> {
+        let pool = view.onboarding.pool;
+        if self.restore(pool)? {
+            tracing::warn!(
+                ifname = self.ifname,
+                "another program changed the tunnel: it was laid again"
+            );
+        }
+        let mut routes = RouteSocket::open(None)?;
+        routes.add_address(&self.ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())?;
+        if let Some(before) = before.filter(|before| *before != pool) {
+            let ip = IpAddr::V4(before.gateway());
+            routes.remove_address(&self.ifname, ip, before.prefix_len())?;
+        }
+        let mut kernel = WireGuard::open(None)?;
+        let device = kernel.device(&self.ifname)?;
+        let peers = changes(&wished(view), &device.peers);
+        let count = peers.len();
+        if count > 0 {
+            let wish = DeviceConfig { peers, ..DeviceConfig::default() };
+            kernel.set(&self.ifname, &wish)?;
+        }
+        Ok(count)
+    }
 }
 
 /// Desired peers by key.
@@ -92,54 +162,77 @@ fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, peers: &[Peer]) -> Vec<PeerCon
     removals.chain(present).collect()
 }
 
-/// Gives the tunnel the gateway's address of the pool, if it lacks it.
-fn address(ifname: &str, pool: AddressPool) -> Result<(), ReadingError> {
-    let mut routes = RouteSocket::open(None)?;
-    routes.add_address(ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())
+/// Failures of attempts in a row.
+#[derive(Debug, Default)]
+struct Failures {
+    /// Message of the last one; none after a success.
+    message: Option<String>,
+    count: u32,
 }
 
-fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
-    address(ifname, view.onboarding.pool)?;
-    let mut kernel = WireGuard::open(None)?;
-    let device = kernel.device(ifname)?;
-    let peers = changes(&wished(view), &device.peers);
-    let count = peers.len();
-    if count > 0 {
-        let wish = DeviceConfig { peers, ..DeviceConfig::default() };
-        kernel.set(ifname, &wish)?;
+impl Failures {
+    /// Counts a failure; `true` if its message is another one than that of the last attempt.
+    fn add(&mut self, message: String) -> bool {
+        self.count = self.count.saturating_add(1);
+        self.message.replace(message.clone()) != Some(message)
     }
-    Ok(count)
+
+    /// Time to the next attempt.
+    fn pause(&self) -> Duration {
+        let (first, longest) = RETRY;
+        first.saturating_mul(1 << self.count.saturating_sub(1).min(10)).min(longest)
+    }
 }
 
-/// Reconciles the tunnel's peers until the gateway stops.
+/// Reconciles the tunnel and its peers until the gateway stops.
 pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationToken) {
-    if settings.tunnel.is_none() {
+    let Some(device) = settings.tunnel_device.clone() else {
         return;
-    }
+    };
     let mut views = world.watch();
     let mut reconciled = None;
+    let mut pool = Some(settings.overlay);
+    let mut failures = Failures::default();
     loop {
         let view = views.borrow_and_update().clone();
         let is_current =
             reconciled.as_ref().is_some_and(|onboarding| Arc::ptr_eq(onboarding, &view.onboarding));
+        let mut pause = LOOK;
         if !is_current {
             reconciled = Some(Arc::clone(&view.onboarding));
-            let ifname = settings.tunnel_ifname.clone();
-            match tokio::task::spawn_blocking(move || reconcile(&ifname, &view)).await {
-                Ok(Ok(0)) => {}
-                Ok(Ok(count)) => tracing::info!(count, "peers of the tunnel changed"),
+            let (device, before, next) = (Arc::clone(&device), pool, view.onboarding.pool);
+            let work = move || device.reconcile(&view, before);
+            match tokio::task::spawn_blocking(work).await {
+                Ok(Ok(count)) => {
+                    pool = Some(next);
+                    if count > 0 {
+                        tracing::info!(count, "peers of the tunnel changed");
+                    }
+                    if std::mem::take(&mut failures).count > 0 {
+                        tracing::info!("the tunnel is as it is to be again");
+                    }
+                }
                 Ok(Err(err)) => {
-                    tracing::error!(%err, "the tunnel could not be changed");
                     reconciled = None;
-                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    if failures.add(err.to_string()) {
+                        tracing::error!(%err, "the tunnel could not be changed");
+                    }
+                    pause = failures.pause();
                 }
                 Err(err) => tracing::error!(%err, "the tunnel could not be looked at"),
             }
         }
+        if failures.count > 0 {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+            continue;
+        }
         tokio::select! {
             () = stop.cancelled() => return,
             changed = views.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(LOOK) => reconciled = None,
+            () = tokio::time::sleep(pause) => reconciled = None,
         }
     }
 }
@@ -188,5 +281,41 @@ mod tests {
         );
         assert!(matches!(&changes[2], PeerConfig::Present { allowed_ips, .. }
             if allowed_ips[0].to_string() == "10.42.0.4/32"));
+    }
+
+    #[test]
+    fn interface_with_another_key_or_port_is_not_as_configured() {
+        let key = PrivateKey::from_bytes([7; 32]);
+        let public_key = PublicKey::new(key.public().0).unwrap();
+        let tunnel = TunnelDevice {
+            ifname: "wg0".to_owned(),
+            endpoint: "10.41.0.1:51820".parse().unwrap(),
+            public_key,
+            mtu_bytes: 1420,
+            key,
+        };
+        let device = |public_key, listen_port| Device {
+            ifname: "wg0".to_owned(),
+            public_key,
+            listen_port,
+            peers: Vec::new(),
+        };
+        let own = Some(tunnel.key.public());
+        assert!(tunnel.is_configured(&device(own, 51820)));
+        for (key, port) in [(own, 51821), (None, 51820), (Some(KernelKey([9; 32])), 51820)] {
+            assert!(!tunnel.is_configured(&device(key, port)));
+        }
+    }
+
+    #[test]
+    fn failure_is_reported_once_and_attempts_become_rare() {
+        let mut failures = Failures::default();
+        let reports: Vec<_> = (0..9).map(|_| failures.add("gone".to_owned())).collect();
+        assert_eq!(reports.iter().filter(|is_new| **is_new).count(), 1);
+        assert_eq!(failures.pause(), RETRY.1);
+        assert!(failures.add("other".to_owned()));
+        let mut first = Failures::default();
+        first.add("gone".to_owned());
+        assert_eq!(first.pause(), RETRY.0);
     }
 }

@@ -96,7 +96,8 @@ pub async fn health(
     let (world, host) = (&gateway.world, Arc::clone(&gateway.host));
     let now_ns = world.now_ns();
     let (view, images) = (world.view(), Arc::clone(&gateway.firmware));
-    let probe = move || Ok((host.facilities(now_ns), images.damaged(&view).is_empty()));
+    let probed = Arc::clone(&view);
+    let probe = move || Ok((host.facilities(now_ns), images.damaged(&probed).is_empty()));
     let (backends, has_images) = blocking(probe).await.unwrap_or_default();
     let firmware = if has_images { CheckState::Ok } else { CheckState::Degraded };
     let store = match world.health() {
@@ -114,7 +115,11 @@ pub async fn health(
         Some(kind) if kind.may_pass() => CheckState::Full,
         Some(FaultKind::Full | FaultKind::ReadOnly | FaultKind::Failed) => CheckState::Fail,
     };
-    let history = of(gateway.history.failure().map(|err| err.kind));
+    let damaged = gateway.settings.damaged_history.as_deref();
+    let history = match of(gateway.history.failure().map(|err| err.kind)) {
+        CheckState::Ok if damaged.is_some_and(std::path::Path::exists) => CheckState::Degraded,
+        state => state,
+    };
     let audit = of(gateway.audit.failure());
     let all = [store, history, audit, firmware];
     let storage = *all.iter().max_by_key(|state| severity(**state)).unwrap_or(&store);
@@ -139,10 +144,15 @@ pub async fn health(
         CertificateState::EndsSoon => CheckState::Degraded,
         CertificateState::Invalid => CheckState::Fail,
     });
-    let parts = [("tunnel", tunnel), ("tls", tls), ("firmware", Some(firmware))];
+    // Nodes cannot be given addresses of the underlay.
+    let is_covered = view.onboarding.pool.overlaps(&gateway.settings.underlay);
+    let overlay = is_covered.then_some(CheckState::Fail);
+    let parts =
+        [("tunnel", tunnel), ("tls", tls), ("firmware", Some(firmware)), ("overlay", overlay)];
     let parts = parts.into_iter().filter_map(|(name, state)| Some((name.to_owned(), state?)));
     let parts: BTreeMap<_, _> = parts.collect();
-    let is_degraded = parts.values().any(|state| *state != CheckState::Ok);
+    let is_degraded =
+        history == CheckState::Degraded || parts.values().any(|state| *state != CheckState::Ok);
     checks.extend(parts);
     let (code, status) = match (store, storage, scheduler) {
         (CheckState::Fail, ..) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
