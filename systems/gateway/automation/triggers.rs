@@ -135,6 +135,8 @@ fn kind_of(event: &FleetEvent) -> Option<NodeEventKind> {
         (FleetEventKind::NodeState, Some("online"), _) => NodeEventKind::Online,
         (FleetEventKind::NodeState, Some("stale"), _) => NodeEventKind::Stale,
         (FleetEventKind::NodeState, Some("offline"), _) => NodeEventKind::Offline,
+        (FleetEventKind::Registration, _, Some("pending")) => NodeEventKind::Pending,
+        (FleetEventKind::Registration, _, Some("expired")) => NodeEventKind::Expired,
         (FleetEventKind::Registration, _, Some("approved")) => NodeEventKind::Approved,
         (FleetEventKind::Registration, _, Some("rejected")) => NodeEventKind::Rejected,
         (FleetEventKind::Registration, _, Some("revoked")) => NodeEventKind::Revoked,

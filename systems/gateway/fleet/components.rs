@@ -62,6 +62,9 @@ pub struct Preregistration {
     pub mac: Mac,
     /// Accepted key.
     pub public_key: Option<PublicKey>,
+    /// Overlay address that it gets; a free one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay_ip: Option<Ipv4Addr>,
     /// SHA-256 of the accepted enrollment code.
     pub code_sha256: [u8; 32],
     /// Expiry of the code, ns since the Unix epoch.

@@ -21,7 +21,7 @@ pub enum FleetEventKind {
     /// Liveness of a node changed.
     #[serde(rename = "node.state")]
     NodeState,
-    /// A registration was approved, revoked or removed.
+    /// A registration waits, expired, was approved, rejected, revoked or removed.
     #[serde(rename = "registration")]
     Registration,
     /// A condition that needs the attention of an operator.
@@ -112,6 +112,11 @@ impl EventBuffer {
         ]
         .map(|(name, value)| (name.to_owned(), value));
         self.push(at_ns, FleetEventKind::FlowExecution, data.into());
+    }
+
+    /// Adds a change of a registration.
+    pub(super) fn registration(&mut self, at_ns: u64, data: BTreeMap<String, String>) {
+        self.push(at_ns, FleetEventKind::Registration, data);
     }
 
     /// Adds the begin or the end of an outage.

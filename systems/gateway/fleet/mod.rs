@@ -63,8 +63,8 @@ pub use node_settings::{
 pub use reading_refusal::{ReadingRefusal, SAMPLES_MAX};
 pub use record::check_tags;
 pub(crate) use record::{
-    admit, alert, dismiss, expect, is_named, lock_out, registration_of, rejected, rename,
-    rename_host, tag,
+    admit, alert, dismiss, expect, expected_with_key, expired, is_named, lock_out, registration_of,
+    rejected, rename, rename_host, reserved_ips, tag, waits,
 };
 pub use roles::{NodeRole, check_role};
 pub use sample_buffer::{RecentSamples, SampleBuffer, SampleMinute, StoreMinute};

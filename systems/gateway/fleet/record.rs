@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal};
+use groundwave_protocol::PublicKey;
 use groundwave_simulation::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
 use super::components::{
@@ -140,19 +141,43 @@ fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {
     ])
 }
 
-/// Adds the event of a rejected registration.
-pub(crate) fn rejected(world: &mut World, registration: RegistrationId, request: &Registration) {
+/// Attributes of an event of a registration without a node.
+fn registration_data(
+    registration: RegistrationId,
+    request: &Registration,
+) -> BTreeMap<String, String> {
     let claims = &request.claims;
-    let reason = request.decision.as_ref().and_then(|decision| decision.reason.clone());
     let data = [
         ("registration_id", registration.to_string()),
-        ("state", "rejected".to_owned()),
+        ("state", request.state.word().to_owned()),
         ("hostname", claims.hostname.clone()),
         ("mac", claims.mac.to_string()),
-        ("reason", reason.unwrap_or_default()),
     ];
-    let data = data.map(|(name, value)| (name.to_owned(), value));
-    event::push(world, FleetEventKind::Registration, data.into());
+    data.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// Adds the event of a registration that waits for a decision.
+pub(crate) fn waits(world: &mut World, registration: RegistrationId, request: &Registration) {
+    let data = registration_data(registration, request);
+    event::push(world, FleetEventKind::Registration, data);
+}
+
+/// Adds the event of a registration that expired without a decision.
+pub(crate) fn expired(
+    events: &mut EventBuffer,
+    at_ns: u64,
+    registration: RegistrationId,
+    request: &Registration,
+) {
+    events.registration(at_ns, registration_data(registration, request));
+}
+
+/// Adds the event of a rejected registration.
+pub(crate) fn rejected(world: &mut World, registration: RegistrationId, request: &Registration) {
+    let reason = request.decision.as_ref().and_then(|decision| decision.reason.clone());
+    let mut data = registration_data(registration, request);
+    data.insert("reason".to_owned(), reason.unwrap_or_default());
+    event::push(world, FleetEventKind::Registration, data);
 }
 
 /// Adds an alert to the events: subject and attributes.
@@ -184,6 +209,26 @@ pub(crate) fn expect(
     record.preregistration = Some(preregistration);
     put(world, entity, record);
     Ok(())
+}
+
+/// Nodes that are registered ahead, with what is expected of them.
+fn expected(world: &World) -> impl Iterator<Item = (NodeId, &Preregistration)> {
+    let index = world.resource::<Index<NodeKind>>();
+    index.iter().filter_map(|(id, entity)| {
+        let record = world.get::<NodeRecord>(entity)?;
+        record.0.preregistration.as_ref().map(|expected| (id, expected))
+    })
+}
+
+/// Node that is registered ahead with this key.
+pub(crate) fn expected_with_key(world: &World, key: PublicKey) -> Option<NodeId> {
+    let mut nodes = expected(world).filter(|(_, expected)| expected.public_key == Some(key));
+    nodes.next().map(|(id, _)| id)
+}
+
+/// Overlay addresses of nodes that are registered ahead, with their nodes.
+pub(crate) fn reserved_ips(world: &World) -> impl Iterator<Item = (Ipv4Addr, NodeId)> {
+    expected(world).filter_map(|(id, expected)| Some((expected.overlay_ip?, id)))
 }
 
 /// Changes name and role of a node, if it exists.

@@ -3,17 +3,17 @@
 use core::net::Ipv4Addr;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Clock, Recorded, Refusal};
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-pub use super::components::{Registration, RegistrationId, RegistrationState};
+pub use super::components::{Registration, RegistrationId, RegistrationKind, RegistrationState};
 use super::ipam;
 use super::queue::all;
 use super::request::{Admittance, admit, decide, put};
 use super::same_mac::SameMac;
 use crate::account;
 use crate::dependents;
-use crate::fleet::{self, Preregistration};
+use crate::fleet::{self, EventBuffer, Preregistration};
 use crate::identity::{STALE, find};
 use groundwave_protocol::{Mac, PublicKey};
 use groundwave_simulation::site::{NodeId, check_name};
@@ -252,6 +252,7 @@ impl Command for ResetRegistration {
         registration.state = RegistrationState::Pending;
         registration.asked_ns = world.resource::<Clock>().wall_ns;
         registration.decision = Some(decide(world, &self.by, None));
+        fleet::waits(world, self.registration, &registration);
         put(world, self.registration, registration);
         Ok(())
     }
@@ -281,6 +282,9 @@ pub struct PreregisterNode {
     pub role_id: Option<String>,
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Overlay address that it gets; a free one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay_ip: Option<Ipv4Addr>,
     /// SHA-256 of the enrollment code.
     pub code_sha256: [u8; 32],
 }
@@ -296,9 +300,20 @@ impl Command for PreregisterNode {
         {
             return Err(Refusal::conflict("a node has registered with this key"));
         }
+        if let Some(key) = self.public_key
+            && let Some(other) = fleet::expected_with_key(world, key)
+            && other != self.node
+        {
+            let what = format!("the node {other} is registered ahead with this key");
+            return Err(Refusal::conflict(what));
+        }
+        if let Some(ip) = self.overlay_ip {
+            ipam::check_free(world, ip, self.node)?;
+        }
         let expected = Preregistration {
             mac: self.mac,
             public_key: self.public_key,
+            overlay_ip: self.overlay_ip,
             code_sha256: self.code_sha256,
             until_ns: world.resource::<Clock>().wall_ns + CODE_NS,
         };
@@ -314,14 +329,18 @@ impl Recorded for PreregisterNode {
 /// recorded before requests had proofs of their keys stay, as they did then.
 pub(super) fn expire(
     clock: Res<Clock>,
-    mut registrations: Query<(Entity, &mut Registration)>,
+    index: Res<Index<RegistrationKind>>,
+    mut registrations: Query<&mut Registration>,
+    mut events: ResMut<EventBuffer>,
     mut commands: Commands,
 ) {
-    for (entity, mut registration) in &mut registrations {
+    for (id, entity) in index.iter() {
+        let Ok(mut registration) = registrations.get_mut(entity) else { continue };
         let idle_ns = clock.wall_ns.saturating_sub(registration.asked_ns);
         if registration.state == RegistrationState::Pending && idle_ns > PENDING_NS {
             registration.state = RegistrationState::Expired;
             registration.revision += 1;
+            fleet::expired(&mut events, clock.wall_ns, id, &registration);
         }
         let of_use = registration.node.is_some() || registration.claims.key_proof.is_none();
         let over = registration.state == RegistrationState::Expired && idle_ns > EXPIRED_NS;

@@ -130,6 +130,7 @@ fn second_node_with_a_hardware_address_needs_a_separate_approval() {
         public_key: None,
         role_id: None,
         tags: vec![],
+        overlay_ip: None,
         code_sha256: [3; 32],
     };
     let what = conflict(&mut engine, ahead);

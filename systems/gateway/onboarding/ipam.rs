@@ -10,6 +10,7 @@ use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::components::{Lease, LeaseId, LeaseKind, LeaseState};
+use crate::fleet;
 
 /// Addresses after the gateway's own that are assigned manually only.
 const BY_HAND: u32 = 8;
@@ -100,6 +101,24 @@ impl AddressPool {
         start(self) == start(other)
     }
 
+    /// Special range of IPv4 that this one overlaps, if there is one: no interface of an overlay has
+    /// addresses of it.
+    #[must_use]
+    pub fn special(&self) -> Option<&'static str> {
+        let overlaps = |first: [u8; 4], prefix_len| {
+            self.overlaps(&Self { network: Ipv4Addr::from(first), prefix_len })
+        };
+        let special = [
+            ([0, 0, 0, 0], 8, "0.0.0.0/8, this network"),
+            ([127, 0, 0, 0], 8, "127.0.0.0/8, loopback"),
+            ([169, 254, 0, 0], 16, "169.254.0.0/16, link-local"),
+            ([224, 0, 0, 0], 4, "224.0.0.0/4, multicast"),
+            ([240, 0, 0, 0], 4, "240.0.0.0/4, reserved"),
+        ];
+        let mut overlapped = special.into_iter().filter(|(first, bits, _)| overlaps(*first, *bits));
+        overlapped.next().map(|(_, _, name)| name)
+    }
+
     /// `true` if a node can have this address.
     #[must_use]
     pub fn holds(&self, ip: Ipv4Addr) -> bool {
@@ -149,10 +168,9 @@ fn leases(world: &World) -> impl Iterator<Item = (Entity, &Lease)> {
     })
 }
 
-/// A leased address outside `pool`, if there is one.
-pub(crate) fn lease_outside(world: &World, pool: AddressPool) -> Option<Ipv4Addr> {
-    let mut ips = leases(world).map(|(_, lease)| lease.ip);
-    ips.find(|ip| !pool.holds(*ip))
+/// Number of addresses that are leased or in quarantine.
+pub(crate) fn leases_count(world: &World) -> usize {
+    leases(world).count()
 }
 
 /// Number of leased addresses of `pool`.
@@ -164,10 +182,40 @@ pub(crate) fn leased(world: &World, pool: AddressPool) -> usize {
 /// Conflict of a request that finds no free address.
 pub const EXHAUSTED: &str = "every overlay address is taken";
 
-/// Address for `key`: its own, the requested one, or a free one.
+/// Refuses an address that a node registered ahead cannot get.
+pub(super) fn check_free(world: &World, ip: Ipv4Addr, node: NodeId) -> Result<(), Refusal> {
+    let pool = world.resource::<AddressPool>();
+    if !pool.holds(ip) {
+        let allowed = format!("an address of {pool} but its first two and its last");
+        return Err(Refusal::invalid("overlay_ip", ip, allowed));
+    }
+    if let Some((_, lease)) = leases(world).find(|(_, lease)| lease.ip == ip) {
+        return Err(Refusal::conflict(match lease.state {
+            LeaseState::Allocated => format!("{ip} is taken by another node"),
+            LeaseState::Quarantined => {
+                format!("{ip} is in quarantine for a day after its last use: free it first")
+            }
+        }));
+    }
+    match fleet::reserved_ips(world).find(|(other, owner)| *other == ip && *owner != node) {
+        Some((_, owner)) => {
+            Err(Refusal::conflict(format!("{ip} is reserved for the node {owner}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Address that was fixed for a node registered ahead, if the node can still get it.
+fn reserved_for(world: &World, node: NodeId) -> Option<Ipv4Addr> {
+    let mut own = fleet::reserved_ips(world).filter(|(_, owner)| *owner == node);
+    own.next().map(|(ip, _)| ip).filter(|ip| check_free(world, *ip, node).is_ok())
+}
+
+/// Address for `key` of `node`: its own, the requested one, the one fixed ahead, or a free one.
 pub(super) fn choose(
     world: &World,
     key: &PublicKey,
+    node: NodeId,
     requested: Option<Ipv4Addr>,
 ) -> Result<Ipv4Addr, Refusal> {
     let pool = world.resource::<AddressPool>();
@@ -178,24 +226,14 @@ pub(super) fn choose(
         return Ok(lease.ip);
     }
     if let Some(ip) = requested {
-        if !pool.holds(ip) {
-            return Err(Refusal::invalid(
-                "overlay_ip",
-                ip,
-                format!("an address of {pool} but its first two and its last"),
-            ));
-        }
-        if let Some((_, lease)) = leases(world).find(|(_, lease)| lease.ip == ip) {
-            return Err(Refusal::conflict(match lease.state {
-                LeaseState::Allocated => format!("{ip} is taken by another node"),
-                LeaseState::Quarantined => {
-                    format!("{ip} is in quarantine for a day after its last use: free it first")
-                }
-            }));
-        }
+        check_free(world, ip, node)?;
         return Ok(ip);
     }
-    let in_use = leases(world).map(|(_, lease)| lease.ip).collect();
+    if let Some(ip) = reserved_for(world, node) {
+        return Ok(ip);
+    }
+    let reserved = fleet::reserved_ips(world).map(|(ip, _)| ip);
+    let in_use = leases(world).map(|(_, lease)| lease.ip).chain(reserved).collect();
     pool.pick(key, &in_use).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
 }
 

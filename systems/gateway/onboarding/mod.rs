@@ -37,7 +37,7 @@ pub use decisions::{
 };
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
 pub use ipam::{AddressPool, EXHAUSTED, QUARANTINE_NS};
-pub(crate) use ipam::{lease_outside, leased};
+pub(crate) use ipam::{leased, leases_count};
 pub use join_key::{JoinKey, nodes_used};
 pub use leases::{FreeLease, ReleaseLease};
 pub use policy::{Admission, Evidence, Policy, admission};

@@ -105,7 +105,7 @@ fn places(world: &World) -> Vec<Place> {
     pending.map(place).collect()
 }
 
-/// Frees a place for a registration with these claims; removes at most one other.
+/// Frees a place for a registration with these claims; removes at most one other, `true` if it did.
 ///
 /// # Errors
 /// [`Refusal::Exhausted`] when none yields.
@@ -113,21 +113,21 @@ pub(super) fn evict_for(
     world: &mut World,
     claims: &JoinClaims,
     mac_listed: bool,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     let places = places(world);
     // As recorded before there were places.
     if claims.key_proof.is_none() {
         return match places.len() < PENDING_MAX {
-            true => Ok(()),
+            true => Ok(false),
             false => Err(Refusal::exhausted(QUEUE_FULL)),
         };
     }
     let Some(yields) = yields(&places, Standing::of(claims, mac_listed), claims.source_ip)? else {
-        return Ok(());
+        return Ok(false);
     };
     let entity = world.resource::<Index<RegistrationKind>>().get(yields)?;
     world.despawn(entity);
-    Ok(())
+    Ok(true)
 }
 
 /// Registration that yields to a new one; `None` while a place is free.

@@ -221,9 +221,13 @@ impl Command for RequestJoin {
             }
             Admission::Pending => {
                 if registration.state != RegistrationState::Pending {
-                    queue::evict_for(world, &self.claims, mac_listed)?;
+                    let has_evicted = queue::evict_for(world, &self.claims, mac_listed)?;
+                    registration.state = RegistrationState::Pending;
+                    // Of a flood, which evicts, events would displace others.
+                    if !has_evicted {
+                        fleet::waits(world, id, &registration);
+                    }
                 }
-                registration.state = RegistrationState::Pending;
             }
             Admission::Approved if !was_in => {
                 let by = match (expected, &join_key) {
@@ -314,7 +318,7 @@ pub(super) fn admit(
     admittance: Admittance,
 ) -> Result<(), Refusal> {
     let Admittance { node, address, decision, same_mac } = admittance;
-    let ip = ipam::choose(world, &registration.public_key, address)?;
+    let ip = ipam::choose(world, &registration.public_key, node, address)?;
     let before = fleet::admit(world, node, id, registration, ip)?;
     // The node had another key before: that key is out.
     if let Some(earlier) = before.filter(|earlier| *earlier != id)

@@ -153,6 +153,7 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
         public_key: key,
         role_id: None,
         tags: vec![],
+        overlay_ip: None,
         code_sha256: [number as u8; 32],
     };
     does(&mut engine, expect(1, None)).unwrap();
@@ -167,6 +168,64 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
     assert_eq!(inside.node, Some(NodeId::from_u128(3_001)));
     let keyed = does(&mut engine, request(2)).unwrap();
     assert_eq!(keyed.node, Some(NodeId::from_u128(3_002)));
+}
+
+#[test]
+fn node_registered_ahead_has_a_key_and_an_address_of_its_own() {
+    let mut engine = engine();
+    let ip = Ipv4Addr::new(10, 42, 0, 33);
+    let ahead = |number: u32, key_number, overlay_ip| PreregisterNode {
+        node: NodeId::from_u128(3_000 + u128::from(number)),
+        same_mac: SameMac::SameNode,
+        name: "roof".to_owned(),
+        mac: mac(number),
+        public_key: Some(key(key_number)),
+        role_id: None,
+        tags: vec![],
+        overlay_ip,
+        code_sha256: [number as u8; 32],
+    };
+    does(&mut engine, ahead(1, 1, Some(ip))).unwrap();
+    // The same registration again changes nothing.
+    does(&mut engine, ahead(1, 1, Some(ip))).unwrap();
+    let same_key = does(&mut engine, ahead(2, 1, None)).unwrap_err();
+    assert!(
+        matches!(&same_key, Refusal::Conflict { what } if what.contains("key")),
+        "{same_key:?}"
+    );
+    let same_ip = does(&mut engine, ahead(2, 2, Some(ip))).unwrap_err();
+    assert!(matches!(same_ip, Refusal::Conflict { .. }), "{same_ip:?}");
+    let outside = does(&mut engine, ahead(2, 2, Some(Ipv4Addr::new(10, 9, 0, 9)))).unwrap_err();
+    assert!(matches!(&outside, Refusal::Invalid { key, .. } if key == "overlay_ip"));
+    // No other node gets the address, by hand or by its key.
+    let outcome = does(&mut engine, request(3)).unwrap();
+    let taken = ApproveRegistration { overlay_ip: Some(ip), ..approve(&outcome, 3) };
+    assert!(matches!(does(&mut engine, taken), Err(Refusal::Conflict { .. })));
+    assert_eq!(does(&mut engine, request(1)).unwrap().overlay_ip, Some(ip));
+}
+
+#[test]
+fn registration_that_waits_is_told_once() {
+    let mut engine = engine();
+    let states = |engine: &Engine<Snapshot>| {
+        let view = engine.view();
+        let events = view.events.iter();
+        let of_registrations =
+            events.filter(|event| event.kind == crate::fleet::FleetEventKind::Registration);
+        of_registrations.map(|event| event.data["state"].clone()).collect::<Vec<_>>()
+    };
+    let outcome = does(&mut engine, request(1)).unwrap();
+    does(&mut engine, request(1)).unwrap();
+    assert_eq!(states(&engine), ["pending"]);
+    let view = engine.view();
+    let data = &view.events.back().unwrap().data;
+    assert_eq!(data["registration_id"], outcome.registration.to_string());
+    assert_eq!((data["hostname"].as_str(), data["mac"].clone()), ("n1", mac(1).to_string()));
+    // It expires after a day, and a later request waits anew.
+    does_at(&mut engine, 3 * DAY_NS, request(2)).unwrap();
+    assert_eq!(states(&engine), ["pending", "pending", "expired"]);
+    does_at(&mut engine, 3 * DAY_NS, request(1)).unwrap();
+    assert_eq!(states(&engine).last().unwrap(), "pending");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Node inventory endpoints.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -250,6 +251,9 @@ pub struct ExpectedNode {
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub tags: Vec<String>,
+    /// Overlay address that it gets; default a free one.
+    #[serde(default)]
+    pub overlay_ip: Option<Ipv4Addr>,
     /// Planned node; default a new node.
     #[serde(default)]
     pub node_id: Option<Uuid>,
@@ -273,7 +277,7 @@ fn code() -> Result<String, Problem> {
 #[utoipa::path(post, path = "/v1/nodes/register", tag = "nodes",
     responses((status = 201, description = "Registered"),
         (status = 404, description = "No such planned node"),
-        (status = 409, description = "Node or public key already approved, or another node has the MAC address")))]
+        (status = 409, description = "Node or public key already approved, or another node has the MAC address, the public key or the overlay address")))]
 pub async fn node_register(
     _: Admin,
     State(world): State<World>,
@@ -291,6 +295,7 @@ pub async fn node_register(
         public_key: new.public_key,
         role_id: new.role_id,
         tags: new.tags,
+        overlay_ip: new.overlay_ip,
         code_sha256: Sha256::digest(enrollment_code.as_bytes()).into(),
     };
     world.submit(command).await?;

@@ -142,7 +142,7 @@ impl Node {
             origin: Origin::Live,
             planned: node.planned_at.is_some(),
             underlay_ip: heartbeat.and_then(|heartbeat| heartbeat.underlay_ip),
-            overlay_ip: member.overlay_ip,
+            overlay_ip: member.overlay_ip.or_else(|| member.preregistration.as_ref()?.overlay_ip),
             public_key: member.public_key,
             endpoint: received.map(|received| received.source_ip),
             active_transport: heartbeat.map(|heartbeat| heartbeat.active_transport),

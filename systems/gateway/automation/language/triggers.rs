@@ -39,6 +39,10 @@ pub enum NodeEventKind {
     Stale,
     /// No heartbeat for twelve periods.
     Offline,
+    /// Registration waits for a decision.
+    Pending,
+    /// Registration expired without a decision.
+    Expired,
     /// Registration approved.
     Approved,
     /// Registration rejected.
