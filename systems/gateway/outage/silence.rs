@@ -7,7 +7,7 @@ use groundwave_engine::Index;
 use groundwave_protocol::NodeState;
 use groundwave_simulation::site::{NodeId, NodeKind};
 
-use crate::fleet::{LivenessState, NodeRecord};
+use crate::fleet::{LastHeartbeat, LivenessState, NodeRecord};
 
 /// Nodes that are stale or offline. Derived by `update_silence`.
 #[derive(Resource, Debug)]
@@ -38,7 +38,10 @@ impl Silence {
 
 /// Updates the nodes that are silent from the liveness that changed.
 pub(super) fn update_silence(
-    changed: Query<(&NodeId, &LivenessState), (Changed<LivenessState>, With<NodeRecord>)>,
+    changed: Query<
+        (&NodeId, &LivenessState, &LastHeartbeat),
+        (Changed<LivenessState>, With<NodeRecord>),
+    >,
     mut deregistered: RemovedComponents<NodeRecord>,
     ids: Query<(&NodeId, Has<NodeRecord>)>,
     index: Res<Index<NodeKind>>,
@@ -53,8 +56,10 @@ pub(super) fn update_silence(
             silence.set(*node, None);
         }
     }
-    for (node, liveness) in &changed {
+    for (node, liveness, last) in &changed {
         let state = match liveness.0.state {
+            // A node that is not installed yet is no outage.
+            _ if last.0.is_none() => None,
             state @ (NodeState::Stale | NodeState::Offline) => Some((state, liveness.0.since_ns)),
             NodeState::Joining | NodeState::Online => None,
         };
