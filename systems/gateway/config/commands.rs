@@ -85,7 +85,7 @@ impl<T: ConfigObject> Command for Put<T> {
         }
         if let Some(name) = object.name()
             && object::all::<T>(world)
-                .any(|(other, object)| other != id && object.name() == Some(name))
+                .any(|(other, other_object)| other != id && object.is_duplicate(other_object))
         {
             return Err(Refusal::conflict(format!("another {} is called {name:?}", T::NAME)));
         }

@@ -36,6 +36,11 @@ pub trait ConfigObject:
         None
     }
 
+    /// `true` if there cannot be another object beside this one: by default for one with its name.
+    fn is_duplicate(&self, other: &Self) -> bool {
+        self.name().is_some() && self.name() == other.name()
+    }
+
     /// Other objects that this one refers to: they must exist, and cannot be removed.
     fn references(&self) -> Vec<Reference> {
         Vec::new()

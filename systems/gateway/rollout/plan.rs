@@ -23,7 +23,7 @@ pub const IMAGE_BYTES_MAX: u64 = 512 << 20;
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct FirmwareImage {
-    /// Version, unique: what nodes report once they run it.
+    /// Version, unique for its board: what nodes report once they run it.
     #[garde(length(chars, min = 1, max = 64))]
     pub version: String,
     /// SHA-256 of the image, hexadecimal.
@@ -57,6 +57,11 @@ impl ConfigObject for FirmwareImage {
 
     fn name(&self) -> Option<&str> {
         Some(&self.version)
+    }
+
+    /// A version is built for several boards, an image for each.
+    fn is_duplicate(&self, other: &Self) -> bool {
+        self.version == other.version && self.board == other.board
     }
 
     fn check_removal(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {

@@ -16,7 +16,7 @@ use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::show::typed;
 use groundwave_http::tag::Tag;
-use groundwave_http::{Json, Path, Problem, Query, Schemas, id};
+use groundwave_http::{Json, Path, Problem, Query, Schemas, id, name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ pub async fn firmware_images(
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NewImage {
-    /// Version, unique: what nodes report once they run it
+    /// Version, unique for its board: what nodes report once they run it
     #[param(min_length = 1, max_length = 64)]
     pub version: String,
     /// SHA-256 of the image, hexadecimal
@@ -111,7 +111,7 @@ impl Describe for ImageBody {
 #[utoipa::path(post, path = "/v1/firmware/images", tag = "nodes", params(NewImage),
     responses((status = 201, description = "The image",
             headers(("etag" = String, description = "Revision"))),
-        (status = 409, description = "Version exists, or another upload goes on"),
+        (status = 409, description = "Version exists for this board, or another upload goes on"),
         (status = 413, description = "Too large"),
         (status = 415, description = "Not application/octet-stream"),
         (status = 422, description = "Other bytes than those of the digest")))]
@@ -127,9 +127,12 @@ pub async fn firmware_image_upload(
         let message = "invalid digest: allowed 64 hexadecimal digits, a-f in lower case";
         return Err(Problem::field("/sha256", FieldCode::Format, message));
     }
+    name::check("/version", &new.version)?;
+    new.board.as_deref().map_or(Ok(()), |board| name::check("/board", board))?;
     let stored = objects::<FirmwareImage>(&world);
-    if stored.iter().any(|(_, versioned)| versioned.object.version == new.version) {
-        let message = format!("another firmware image is called {:?}", new.version);
+    let is_same = |image: &FirmwareImage| image.version == new.version && image.board == new.board;
+    if stored.iter().any(|(_, versioned)| is_same(&versioned.object)) {
+        let message = format!("another firmware image for this board is called {:?}", new.version);
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
     let id = id::mint();
