@@ -18,13 +18,16 @@ use uuid::Uuid;
 pub struct World {
     handle: Handle<Snapshot>,
     started_ns: u64,
+    /// Wall clock at the start, ms since the Unix epoch.
+    started_wall_ms: u64,
 }
 
 impl World {
     /// The world behind `handle`, as of a gateway that starts now.
     #[must_use]
     pub fn new(handle: Handle<Snapshot>) -> Self {
-        Self { handle, started_ns: monotonic_ns() }
+        let started_wall_ms = wall_ns() / 1_000_000;
+        Self { handle, started_ns: monotonic_ns(), started_wall_ms }
     }
 
     /// Latest view.
@@ -75,6 +78,20 @@ impl World {
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         monotonic_ns().saturating_sub(self.started_ns)
+    }
+
+    /// Id of an event by its number, which counts from this start of the gateway: of another start, the same
+    /// number is another event.
+    #[must_use]
+    pub fn event_id(&self, number: u64) -> String {
+        format!("{:x}-{number}", self.started_wall_ms)
+    }
+
+    /// Number of the event with this id; `None` for one of another start or another text.
+    #[must_use]
+    pub fn event_number(&self, id: &str) -> Option<u64> {
+        let number = id.split_once('-')?.1.parse().ok()?;
+        (self.event_id(number) == id).then_some(number)
     }
 
     /// Wall clock, s since the Unix epoch.

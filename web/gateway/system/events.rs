@@ -30,12 +30,12 @@ pub struct EventQuery {
     pub types: Option<String>,
 }
 
-fn event(happening: &FleetEvent) -> Event {
+fn event(world: &World, happening: &FleetEvent) -> Event {
     let mut data: serde_json::Map<String, serde_json::Value> =
         happening.data.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
     data.insert("ts".to_owned(), rfc3339(happening.at_ns).into());
     Event::default()
-        .id(happening.seq.to_string())
+        .id(world.event_id(happening.seq))
         .event(happening.kind.word())
         .data(serde_json::Value::Object(data).to_string())
 }
@@ -43,7 +43,8 @@ fn event(happening: &FleetEvent) -> Event {
 /// Stream events
 ///
 /// With `Last-Event-ID` the stream begins after that event, as far as it is kept (the last
-/// 1024); without it, with the next event. It ends when the token expires or is revoked.
+/// 1024); after a restart of the gateway, or with another text such as `0`, with all that are kept; without
+/// it, with the next event. It ends when the token expires or is revoked.
 #[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuery,
         ("last-event-id" = Option<String>, Header, description = "Id of the last received event")),
     responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
@@ -68,10 +69,9 @@ pub async fn events(
     let permit = streams.open(caller.account)?;
     let views = world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);
-    // An id from before a restart is later than all of now: then everything remembered is news.
-    let since = match last.number::<u64>() {
-        Some(since) if since <= latest => since,
-        Some(_) => 0,
+    // An id from before a restart names none of now: then everything remembered is news.
+    let since = match last.text() {
+        Some(id) => world.event_number(id).filter(|since| *since <= latest).unwrap_or(0),
         None => latest,
     };
     let watcher = Watcher { views, since, stop, types, caller, world };
@@ -104,7 +104,7 @@ impl EventSource for Watcher {
             };
             if let Some(next) = view.events.iter().find(is_selected) {
                 self.since = next.seq;
-                return outbox.push(event(next));
+                return outbox.push(event(&self.world, next));
             }
             remaining_s
         };
