@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave_credentials::seal;
 use groundwave_engine::Store;
+use groundwave_files::aside::move_aside;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::client::Client;
@@ -239,10 +240,8 @@ impl Restore {
         std::fs::write(checked.path(), store)?;
         verify(checked.path())?;
         if self.state.exists() {
-            let aside = self.state.with_extension("replaced");
-            std::fs::rename(&self.state, &aside).map_err(|err| {
-                Failure::Input(format!("move {state} to {}: {err}", aside.display()))
-            })?;
+            move_aside(&self.state, "replaced")
+                .map_err(|err| Failure::Input(format!("move {state} aside: {err}")))?;
         }
         std::fs::rename(folder.keep(), &self.state)?;
         let documents = self.put_store(store)?;
