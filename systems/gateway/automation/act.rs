@@ -132,7 +132,7 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
                 url: webhook.url.clone(),
                 method: webhook.method,
                 headers: headers.collect(),
-                authorization: webhook.authorization.clone(),
+                authorization: webhook.authorization.as_ref().map(|text| fill(text, context)),
                 signing_key: webhook.signing_key.clone(),
                 body: body.map_or_else(|| context.clone(), |body| fill_value(body, context)),
                 timeout_s: webhook.timeout_s,

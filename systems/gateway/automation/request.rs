@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::automation::language::{
-    Analysis, HttpMethod, SEALED_PREFIX, SECRET_SHOWN, is_secret_header, shown_url,
+    Analysis, HttpMethod, SEALED_PREFIX, SECRET_SHOWN, hide_sealed, is_secret_header, shown_url,
     visit_secret_texts,
 };
 
@@ -111,6 +111,7 @@ impl DeliveryRequest {
                     SECRET_SHOWN.clone_into(text);
                 }
             });
+            hide_sealed(&mut display["body"]);
         }
         display
     }

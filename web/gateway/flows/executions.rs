@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::automation::{
     AutomationId, CancelExecution, ExecutionId, ExecutionRecord, ExecutionState, StepRecord,
-    StepState, TriggerFlow,
+    StepState, TriggerFlow, hide_secrets,
 };
 use groundwave_http::json_body::OptionalJson;
 use groundwave_http::page::{Page, Paging};
@@ -71,6 +71,20 @@ pub async fn flow_trigger(
     Ok((StatusCode::ACCEPTED, Json(ExecutionStarted { execution_id })))
 }
 
+/// A value without its secrets.
+fn hidden(mut value: Value) -> Value {
+    hide_secrets(&mut value);
+    value
+}
+
+/// Values of a trigger without their secrets.
+fn hidden_data(data: &Map<String, Value>) -> Map<String, Value> {
+    match hidden(Value::Object(data.clone())) {
+        Value::Object(data) => data,
+        _ => Map::new(),
+    }
+}
+
 fn shown_time(at_ms: u64) -> String {
     rfc3339(at_ms * 1_000_000)
 }
@@ -122,7 +136,7 @@ impl ExecutionView {
             trigger: TriggerView {
                 step_id: record.trigger.step_id.clone(),
                 kind: record.trigger.kind.clone(),
-                data: record.trigger.data.clone(),
+                data: hidden_data(&record.trigger.data),
             },
             queued_at: shown_time(record.queued_ms),
             started_at: record.started_ms.map(shown_time),
@@ -162,8 +176,8 @@ impl StepView {
             state: record.state,
             started_at: record.started_ms.map(shown_time),
             duration_ms: record.started_ms.and_then(duration),
-            input: record.input.clone(),
-            output: record.output.clone(),
+            input: record.input.clone().map(hidden),
+            output: record.output.clone().map(hidden),
             error: record.error.clone(),
             delivery_id: record.delivery.map(|delivery| delivery.uuid()),
         }

@@ -1,18 +1,20 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
 //!
 //! Those of a webhook are its header `Authorization`, the key of its signature, the path of its URL, its other
-//! headers, and texts in fields of its body whose names are those of secrets (`token`, `api_key`).
+//! headers, and texts in fields of its body whose names are those of secrets (`token`, `api_key`); of a flow,
+//! its variables with such names.
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
-    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_header,
-    shown_url, url_parts, visit_secret_texts,
+    AutomationFlow, FlowStep, SEALED_END, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN,
+    is_secret_field, is_secret_header, shown_url, url_parts, visit_secret_texts,
 };
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
 use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
+use super::sealed_text;
 use super::vault::Vault;
 use super::webhook_signature;
 
@@ -95,14 +97,16 @@ impl Secret {
         }
     }
 
-    /// Text of the secret; `None` where there is none. Headers and fields that name values of the context
-    /// are none: they are filled in the world.
+    /// Text of the secret; `None` where there is none. Templates alone are none: they are filled in the
+    /// world.
     fn text<'p>(&self, params: &'p Params) -> Option<&'p str> {
         let text = self.value(params)?.as_str()?;
         match self {
             Self::Url => Some(url_parts(text).1).filter(|path| !["", "/"].contains(path)),
-            Self::Header(_) | Self::Body(_) => Some(text).filter(|text| !text.contains("{{")),
-            Self::Authorization | Self::SigningKey => Some(text),
+            Self::Header(_) | Self::Body(_) | Self::Authorization => {
+                Some(text).filter(|text| sealed_text::has_secret(text))
+            }
+            Self::SigningKey => Some(text),
         }
     }
 
@@ -126,17 +130,20 @@ impl Secret {
         if !matches!(self, Self::Body(_)) && text.chars().any(char::is_control) {
             return Err("found control characters, allowed text without them".to_owned());
         }
+        if !matches!(self, Self::Url) && text.contains(SEALED_PREFIX) {
+            return Err(format!("found {SEALED_PREFIX:?}, allowed text without it"));
+        }
         match self {
             Self::SigningKey => webhook_signature::check(text),
             _ => Ok(()),
         }
     }
 
-    /// Beginning of the sealed text.
-    const fn prefix(&self) -> &'static str {
+    /// `true` for a sealed text.
+    fn is_sealed(&self, text: &str) -> bool {
         match self {
-            Self::Url => SEALED_PATH,
-            _ => SEALED_PREFIX,
+            Self::Url => text.starts_with(SEALED_PATH),
+            _ => sealed_text::is_sealed(text),
         }
     }
 
@@ -144,7 +151,15 @@ impl Secret {
     fn is_shown(&self, text: &str) -> bool {
         match self {
             Self::Url => text.strip_prefix('/') == Some(SECRET_SHOWN),
-            _ => text == SECRET_SHOWN,
+            _ => sealed_text::is_hidden(text),
+        }
+    }
+
+    /// The text with what has the form of views replaced by what was there before.
+    fn merged(&self, text: &str, before: &str) -> Option<String> {
+        match self {
+            Self::Url => Some(before.to_owned()),
+            _ => sealed_text::merged(text, before),
         }
     }
 
@@ -159,7 +174,10 @@ impl Secret {
     }
 
     fn sealed(&self, text: &str, vault: &Vault) -> Result<String, String> {
-        Ok(format!("{}{}", self.prefix(), vault.seal(text.as_bytes())?))
+        match self {
+            Self::Url => Ok(format!("{SEALED_PATH}{}", vault.seal(text.as_bytes())?)),
+            _ => sealed_text::sealed(text, vault),
+        }
     }
 }
 
@@ -190,10 +208,11 @@ fn secret_before(
     let Some((stored_params, text)) = stored else {
         return Err("had no secret to keep");
     };
-    match receiver(stored_params) == receiver(params) {
-        true => Ok(text.to_owned()),
-        false => Err("has another receiver: give the secret again"),
+    if receiver(stored_params) != receiver(params) {
+        return Err("has another receiver: give the secret again");
     }
+    let merged = secret.text(params).and_then(|new| secret.merged(new, text));
+    merged.ok_or("had no secret to keep")
 }
 
 /// Seals the secrets of a new or changed flow.
@@ -228,7 +247,7 @@ pub fn seal(
                 false => None,
             };
             let sealed = match earlier {
-                Some(earlier) if earlier.starts_with(secret.prefix()) => earlier,
+                Some(earlier) if secret.is_sealed(&earlier) => earlier,
                 // Of an earlier version.
                 Some(earlier) => secret.sealed(&earlier, vault).map_err(Problem::internal)?,
                 None if text.len() > SECRET_BYTES_MAX => {
@@ -242,6 +261,55 @@ pub fn seal(
             };
             secret.set(params, &sealed);
         }
+    }
+    seal_variables(flow, before, vault)
+}
+
+/// Receivers of the webhooks of a flow.
+fn receivers(flow: &AutomationFlow) -> Vec<(bool, String, u16)> {
+    let params = flow.steps.iter().filter_map(|step| params_at(&step.params, place(step)?));
+    params.filter_map(receiver).collect()
+}
+
+/// Variables of a flow that are secrets by their names, with their texts.
+fn secret_variables(flow: &mut AutomationFlow) -> impl Iterator<Item = (&str, &mut String)> {
+    flow.variables.iter_mut().filter_map(|(name, value)| match value {
+        Value::String(text) if is_secret_field(name) && !text.is_empty() => {
+            Some((name.as_str(), text))
+        }
+        _ => None,
+    })
+}
+
+/// The text of a variable sealed, so that it can stand beside other text once it is filled in.
+fn sealed_variable(text: &str, vault: &Vault) -> Result<String, String> {
+    Ok(format!("{SEALED_PREFIX}{}{SEALED_END}", vault.seal(text.as_bytes())?))
+}
+
+/// Seals the secret variables of a new or changed flow. One that is kept goes to the receivers that the flow
+/// had before only.
+fn seal_variables(
+    flow: &mut AutomationFlow,
+    before: Option<&AutomationFlow>,
+    vault: &Vault,
+) -> Result<(), Problem> {
+    let receivers_before = before.map(receivers).unwrap_or_default();
+    let has_new = receivers(flow).iter().any(|receiver| !receivers_before.contains(receiver));
+    for (name, text) in secret_variables(flow) {
+        let refuse = |what: &str| {
+            let pointer = format!("/variables/{name}");
+            Problem::field(&pointer, FieldCode::Missing, format!("variable {name:?} {what}"))
+        };
+        if text != SECRET_SHOWN {
+            *text = sealed_variable(text, vault).map_err(Problem::internal)?;
+            continue;
+        }
+        let stored = before.and_then(|before| before.variables.get(name)).and_then(Value::as_str);
+        let stored = stored.ok_or_else(|| refuse("had no secret to keep"))?;
+        if has_new {
+            return Err(refuse("has another receiver: give the secret again"));
+        }
+        stored.clone_into(text);
     }
     Ok(())
 }
@@ -258,10 +326,15 @@ pub fn seal_stored(flow: &AutomationFlow, vault: &Vault) -> Result<Option<Automa
         {
             for secret in Secret::all(params) {
                 let text = secret.text(params).unwrap_or_default().to_owned();
-                if !text.starts_with(secret.prefix()) {
+                if !secret.is_sealed(&text) {
                     secret.set(params, &secret.sealed(&text, vault)?);
                 }
             }
+        }
+    }
+    for (_, text) in secret_variables(&mut sealed_flow) {
+        if !text.starts_with(SEALED_PREFIX) {
+            *text = sealed_variable(text, vault)?;
         }
     }
     Ok((sealed_flow != *flow).then_some(sealed_flow))
@@ -278,33 +351,39 @@ pub fn opened_url(url: &str, vault: &Vault) -> Result<String, String> {
     }
 }
 
-/// The value of a header opened, if it is sealed.
+/// The value of a header with its sealed pieces opened.
 ///
 /// # Errors
-/// When it was sealed under another key.
+/// When one was sealed under another key.
 pub fn opened_header(value: &str, vault: &Vault) -> Result<String, String> {
-    value
-        .strip_prefix(SEALED_PREFIX)
-        .map_or_else(|| Ok(value.to_owned()), |sealed| opened(sealed, vault))
+    sealed_text::opened(value, vault)
 }
 
-/// The body of a webhook with its secrets opened, and their texts.
+/// The body of a webhook with its sealed pieces opened, and the texts that have them.
 ///
 /// # Errors
 /// When one was sealed under another key.
 pub fn opened_body(body: &Value, vault: &Vault) -> Result<(Value, Vec<String>), String> {
-    let mut opened = body.clone();
-    let mut secrets = Ok(Vec::new());
-    visit_secret_texts(&mut opened, &mut |_, text| match opened_header(text, vault) {
-        Ok(value) => {
-            text.clone_from(&value);
-            if let Ok(secrets) = &mut secrets {
-                secrets.push(value);
+    fn open(value: &mut Value, vault: &Vault, secrets: &mut Vec<String>) -> Result<(), String> {
+        match value {
+            Value::String(text) => {
+                let opened = sealed_text::opened(text, vault)?;
+                if opened != *text {
+                    text.clone_from(&opened);
+                    secrets.push(opened);
+                }
+                Ok(())
             }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| open(item, vault, secrets)),
+            Value::Object(fields) => {
+                fields.values_mut().try_for_each(|field| open(field, vault, secrets))
+            }
+            _ => Ok(()),
         }
-        Err(err) => secrets = Err(err),
-    });
-    secrets.map(|secrets| (opened, secrets))
+    }
+    let (mut opened, mut secrets) = (body.clone(), Vec::new());
+    open(&mut opened, vault, &mut secrets)?;
+    Ok((opened, secrets))
 }
 
 fn opened(sealed: &str, vault: &Vault) -> Result<String, String> {
@@ -324,10 +403,17 @@ pub fn without_secrets(flow: &AutomationFlow) -> AutomationFlow {
                         let url = params.get(URL).and_then(Value::as_str).map(shown_url);
                         params.insert(URL.to_owned(), url.into());
                     }
-                    _ => secret.set(params, SECRET_SHOWN),
+                    Secret::SigningKey => secret.set(params, SECRET_SHOWN),
+                    _ => {
+                        let text = secret.text(params).map(sealed_text::hidden).unwrap_or_default();
+                        secret.set(params, &text);
+                    }
                 }
             }
         }
+    }
+    for (_, text) in secret_variables(&mut hidden) {
+        SECRET_SHOWN.clone_into(text);
     }
     hidden
 }
@@ -397,6 +483,61 @@ mod tests {
         }
         let mut new = flow(&given("https://hook.test/a", SECRET_SHOWN));
         assert!(seal(&mut new, None, &vault).is_err());
+    }
+
+    #[test]
+    fn secret_between_templates_is_sealed_and_hidden() {
+        let vault = Vault::new(&[7; 32]);
+        let params = json!({
+            "url": "https://hook.test/", "authorization": "Bearer hush-{{/trigger/x}}",
+            "headers": {"X-A": "hush {{/trigger/x}}"},
+            "body": {"routing_key": "hush", "token": "hush {{/trigger/x}}"},
+        });
+        let mut sealed = flow(&params);
+        seal(&mut sealed, None, &vault).unwrap();
+        assert!(!serde_json::to_string(&sealed).unwrap().contains("hush"));
+        let view = without_secrets(&sealed);
+        for params in secrets(&view) {
+            assert_eq!(params["authorization"], "(set){{/trigger/x}}");
+            assert_eq!(params["headers"]["X-A"], "(set){{/trigger/x}}");
+            let body = json!({"routing_key": "(set)", "token": "(set){{/trigger/x}}"});
+            assert_eq!(params["body"], body);
+        }
+        let mut same = view.clone();
+        seal(&mut same, Some(&sealed), &vault).unwrap();
+        assert_eq!(same, sealed);
+        let header = secrets(&sealed)[0]["headers"]["X-A"].as_str().unwrap().to_owned();
+        let filled = header.replace("{{/trigger/x}}", "7");
+        assert_eq!(opened_header(&filled, &vault).unwrap(), "hush 7");
+        assert_eq!(seal_stored(&sealed, &vault), Ok(None));
+    }
+
+    #[test]
+    fn secret_variable_is_sealed_hidden_and_kept_for_its_receivers() {
+        let vault = Vault::new(&[7; 32]);
+        let with = |url: &str, token: &str| {
+            let mut flow = flow(&json!({ "url": url }));
+            flow.variables =
+                serde_json::from_value(json!({"api_key": token, "n": "plain"})).unwrap();
+            flow
+        };
+        let mut sealed = with("https://hook.test/", "hush");
+        seal(&mut sealed, None, &vault).unwrap();
+        let text = sealed.variables["api_key"].as_str().unwrap().to_owned();
+        assert!(text.starts_with(SEALED_PREFIX) && sealed.variables["n"] == "plain");
+        let body = json!({ "text": format!("key {text}!") });
+        assert_eq!(opened_body(&body, &vault).unwrap().0, json!({ "text": "key hush!" }));
+        let view = without_secrets(&sealed);
+        assert_eq!(view.variables["api_key"], SECRET_SHOWN);
+        let mut same = view;
+        seal(&mut same, Some(&sealed), &vault).unwrap();
+        assert_eq!(same.variables, sealed.variables);
+        let mut moved = with("https://other.test/", SECRET_SHOWN);
+        assert!(seal(&mut moved, Some(&sealed), &vault).is_err());
+        let mut clear = with("https://hook.test/", "hush");
+        clear = seal_stored(&clear, &vault).unwrap().unwrap();
+        assert!(!serde_json::to_string(&clear.variables).unwrap().contains("hush"));
+        assert_eq!(seal_stored(&clear, &vault), Ok(None));
     }
 
     #[test]

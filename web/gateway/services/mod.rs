@@ -37,6 +37,7 @@ pub mod playback;
 mod player_connection;
 pub mod probes;
 pub mod replies;
+pub mod sealed_text;
 pub mod secrets;
 pub mod tasks;
 pub mod tls;

@@ -35,8 +35,8 @@ pub use mistake::{FlowMistake, MistakeCode};
 pub use node_use::{NodeUse, remove_node};
 pub use outside::{
     Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, MqttPublish, Retry, RunPlan,
-    SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, is_secret_field, is_secret_header,
-    shown_url, url_parts, visit_secret_texts,
+    SEALED_END, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, hide_sealed, hide_secrets,
+    is_secret_field, is_secret_header, replace_sealed, shown_url, url_parts, visit_secret_texts,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
 pub use templates::template_mistakes;

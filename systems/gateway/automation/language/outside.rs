@@ -1,6 +1,7 @@
 //! Parameters of actions outside the world, which end in deliveries.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use garde::Validate;
 use groundwave_impair::Direction;
@@ -13,6 +14,58 @@ use super::templates::escaped;
 
 /// Beginning of a secret that is sealed.
 pub const SEALED_PREFIX: &str = "sealed:";
+
+/// End of a sealed piece of a text with templates.
+pub const SEALED_END: &str = ";";
+
+/// Shortest sealed piece, characters of base64: nonce and authentication tag.
+const SEALED_CHARS_MIN: usize = 36;
+
+/// The text with its sealed pieces, without their marks, replaced.
+///
+/// # Errors
+/// Those of `replace`.
+pub fn replace_sealed<E>(
+    text: &str,
+    mut replace: impl FnMut(&str) -> Result<String, E>,
+) -> Result<String, E> {
+    let mut replaced = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(SEALED_PREFIX) {
+        let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
+        let end = after.find(|letter| !is_base64(letter)).unwrap_or(after.len());
+        let (piece, after) = after.split_at(end);
+        replaced += before;
+        if piece.len() < SEALED_CHARS_MIN {
+            replaced = replaced + SEALED_PREFIX + piece;
+            rest = after;
+        } else {
+            replaced += &replace(piece)?;
+            rest = after.strip_prefix(SEALED_END).unwrap_or(after);
+        }
+    }
+    Ok(replaced + rest)
+}
+
+/// Hides the sealed pieces of all texts of a value.
+pub fn hide_sealed(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let hidden = replace_sealed(text, |_| Ok::<_, Infallible>(SECRET_SHOWN.to_owned()));
+            let Ok(hidden) = hidden;
+            *text = hidden;
+        }
+        Value::Array(items) => items.iter_mut().for_each(hide_sealed),
+        Value::Object(fields) => fields.values_mut().for_each(hide_sealed),
+        _ => {}
+    }
+}
+
+/// Hides the texts of a value that may be secrets: sealed ones and those of fields by their names.
+pub fn hide_secrets(value: &mut Value) {
+    hide_sealed(value);
+    visit_secret_texts(value, &mut |_, text| SECRET_SHOWN.clone_into(text));
+}
 
 /// Between the origin and the sealed path of the URL of a webhook.
 pub const SEALED_PATH: &str = "/sealed:";
@@ -31,23 +84,31 @@ pub fn is_secret_header(name: &str) -> bool {
 }
 
 /// Words in names of fields whose values are secrets.
-const SECRET_WORDS: [&str; 9] = [
+const SECRET_WORDS: [&str; 15] = [
+    "accesskey",
     "apikey",
+    "appkey",
+    "authkey",
     "authorization",
+    "chatid",
     "credential",
+    "integrationkey",
     "passphrase",
     "passwd",
     "password",
     "privatekey",
+    "routingkey",
     "secret",
     "token",
 ];
 
-/// True for a field in the body of a webhook whose value may be a secret, by its name.
+/// True for a field in the body of a webhook, or a variable of a flow, whose value may be a secret, by its
+/// name.
 ///
 /// ```
 /// use groundwave_gateway::automation::is_secret_field;
 /// assert!(is_secret_field("api_key") && is_secret_field("accessToken"));
+/// assert!(is_secret_field("routing_key"));
 /// assert!(!is_secret_field("key") && !is_secret_field("text"));
 /// ```
 #[must_use]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::definition::{AutomationFlow, FlowStep, StepRole};
 use super::mistake::{FlowMistake, MistakeCode};
+use super::outside::is_secret_field;
 use super::triggers::NodeEventKind;
 
 /// Values of the context by its parts.
@@ -30,6 +31,9 @@ fn values_of_event(event: NodeEventKind) -> Option<Vec<&'static str>> {
             vec!["from", "to", "reason"]
         }
         NodeEventKind::Approved | NodeEventKind::Revoked | NodeEventKind::Gone => vec!["state"],
+        NodeEventKind::Pending | NodeEventKind::Expired => {
+            vec!["state", "registration_id", "hostname", "mac"]
+        }
         NodeEventKind::Rejected => vec!["state", "registration_id", "hostname", "mac", "reason"],
         NodeEventKind::Alert => return None,
         NodeEventKind::Outage => OUTAGE.to_vec(),
@@ -143,6 +147,49 @@ fn templates(text: &str) -> impl Iterator<Item = Result<&str, ()>> {
     })
 }
 
+/// `true` for a step whose texts go to a webhook.
+fn is_webhook(step: &FlowStep) -> bool {
+    let action = step.params.get("action").and_then(|action| action.get("kind"));
+    step.kind == "webhook_out" || action.is_some_and(|kind| kind == "webhook_out")
+}
+
+/// Mistakes in the use of secret variables: their values are sealed and opened for webhooks only.
+fn secret_variable_mistakes(flow: &AutomationFlow, mistakes: &mut Vec<FlowMistake>) {
+    let secret =
+        flow.variables.iter().filter(|(name, value)| value.is_string() && is_secret_field(name));
+    let paths: Vec<_> = secret.map(|(name, _)| format!("/variables/{}", escaped(name))).collect();
+    let steps = flow.steps.iter().enumerate().filter(|(_, step)| !is_webhook(step));
+    for (number, step) in steps.filter(|_| !paths.is_empty()) {
+        let mut texts = Vec::new();
+        collect_texts(&Value::Object(step.params.clone()), &mut texts);
+        let names = |path: &&String| {
+            texts.iter().any(|text| {
+                text.match_indices(path.as_str()).any(|(at, _)| {
+                    let next = text[at + path.len()..].chars().next();
+                    next.is_none_or(|next| !next.is_alphanumeric() && !"_-~".contains(next))
+                })
+            })
+        };
+        if let Some(path) = paths.iter().find(names) {
+            let message = format!(
+                "step {:?}: found {path}, a secret by its name, allowed in webhook_out only",
+                step.step_id
+            );
+            let at = format!("/steps/{number}/params");
+            mistakes.push(FlowMistake::new(&at, MistakeCode::InvalidParams, message));
+        }
+    }
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_texts(field, texts)),
+        _ => {}
+    }
+}
+
 /// Mistakes in the templates of a flow: names that its context never has, templates without an end, and
 /// templates in a URL, where none are filled in.
 #[must_use]
@@ -156,6 +203,7 @@ pub fn template_mistakes(flow: &AutomationFlow) -> Vec<FlowMistake> {
             check_texts(&names, step, &params, &at, &mut mistakes);
         }
     }
+    secret_variable_mistakes(flow, &mut mistakes);
     mistakes
 }
 
@@ -169,9 +217,11 @@ fn check_texts(
     match value {
         Value::String(text) => {
             let is_url = at.ends_with("/params/url");
+            let is_key = at.ends_with("/params/signing_key");
             for template in templates(text) {
                 let checked = match template {
                     Ok(_) if is_url => Err("found {{ in a URL, allowed none there".to_owned()),
+                    Ok(_) if is_key => Err("found {{ in a key, allowed none there".to_owned()),
                     Ok(pointer) => names.check(pointer, step.kind == "for_each_node"),
                     Err(()) => Err("found {{ without its }}".to_owned()),
                 };
@@ -187,7 +237,7 @@ fn check_texts(
             }
         }
         Value::Object(fields) => {
-            for (key, field) in fields.iter().filter(|(key, _)| *key != "authorization") {
+            for (key, field) in fields {
                 let at = format!("{at}/{}", escaped(key));
                 check_texts(names, step, field, &at, mistakes);
             }
@@ -247,6 +297,31 @@ mod tests {
         let mut pointers = mistakes("manual", "webhook_out", &url);
         pointers.sort();
         assert_eq!(pointers, ["/steps/1/params/body/a/0", "/steps/1/params/url"]);
+    }
+
+    #[test]
+    fn secret_variable_is_used_by_webhooks_only() {
+        let mistakes_of = |kind: &str, params: &Value| {
+            let flow = serde_json::from_value(json!({
+                "name": "f", "variables": {"api_key": "hush", "api_keys": 1},
+                "steps": [
+                    {"step_id": "t", "type": "trigger", "kind": "manual", "params": {}},
+                    {"step_id": "a", "type": "action", "kind": kind, "params": params},
+                ],
+            }));
+            template_mistakes(&flow.unwrap()).len()
+        };
+        let message = |text: &str| json!({ "message": text });
+        assert_eq!(mistakes_of("alert", &message("{{/variables/api_key}}")), 1);
+        assert_eq!(mistakes_of("alert", &message("{{/variables/api_keyx}}")), 1);
+        assert_eq!(mistakes_of("alert", &message("{{/flow/name}}")), 0);
+        let webhook =
+            json!({ "url": "http://h.test/", "authorization": "Bearer {{/variables/api_key}}" });
+        assert_eq!(mistakes_of("webhook_out", &webhook), 0);
+        let wrong = json!({ "url": "http://h.test/", "authorization": "Bearer {{/variables/k}}" });
+        assert_eq!(mistakes_of("webhook_out", &wrong), 1);
+        let key = json!({ "url": "http://h.test/", "signing_key": "{{/variables/api_key}}" });
+        assert_eq!(mistakes_of("webhook_out", &key), 1);
     }
 
     #[test]
