@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::services::camera::hub::CameraState;
 use crate::services::camera::source::CameraAuth;
 use crate::services::config_objects::Revision;
+use crate::services::secrets::redacted;
 
 /// Camera.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -40,14 +41,6 @@ pub struct CameraView {
     /// Revision.
     #[serde(flatten)]
     pub revision: Revision,
-}
-
-/// URL without its query, in which some cameras take a password.
-fn redacted(url: &str) -> String {
-    match url.split_once('?') {
-        Some((before, _)) => format!("{before}?redacted"),
-        None => url.to_owned(),
-    }
 }
 
 impl CameraView {

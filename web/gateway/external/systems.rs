@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use groundwave_gateway::account::AccountRole;
+use groundwave_gateway::automation::shown_url;
 use groundwave_gateway::config::{Expected, Versioned};
 use groundwave_gateway::external::{AuthKind, Check, ExternalSystem, Preset, TlsTrust};
 use groundwave_http::json_body::StrictJson;
@@ -22,6 +24,7 @@ use crate::services::config_objects::{Revision, objects};
 use crate::services::external::auth::SystemCredentials;
 use crate::services::external::probe::{check_base_url, place};
 use crate::services::external::state::{ExternalStates, SystemState, SystemStatus};
+use crate::services::secrets::redacted;
 use crate::services::vault::Vault;
 use crate::services::world::World;
 
@@ -41,7 +44,7 @@ pub struct System {
     pub name: String,
     /// Kind of product.
     pub preset: Preset,
-    /// Base URL.
+    /// Base URL; `(set)` for its path unless the caller is an admin.
     pub base_url: String,
     /// Credentials, without secrets.
     pub auth: AuthView,
@@ -51,7 +54,7 @@ pub struct System {
     pub timeout_ms: u32,
     /// Trust in the certificate.
     pub tls: TlsTrust,
-    /// Checks.
+    /// Checks; `redacted` for the queries of their paths unless the caller is an admin.
     pub checks: Vec<Check>,
     /// Number of imported endpoints.
     pub endpoint_count: usize,
@@ -67,6 +70,32 @@ pub struct System {
 }
 
 impl System {
+    /// The system as an account of this role sees it: secrets in paths and queries are for admins, who put
+    /// them there.
+    fn of_role(
+        role: AccountRole,
+        id: Uuid,
+        versioned: &Versioned<ExternalSystem>,
+        status: SystemStatus,
+    ) -> Self {
+        let mut system = Self::of(id, versioned, status);
+        if role < AccountRole::Admin {
+            let base_url = shown_url(&system.base_url);
+            let mut hidden =
+                vec![(std::mem::replace(&mut system.base_url, base_url.clone()), base_url)];
+            for check in &mut system.checks {
+                let path = redacted(&check.path);
+                hidden.push((std::mem::replace(&mut check.path, path.clone()), path));
+            }
+            // Longer ones first: one may be the beginning of another.
+            hidden.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+            for (text, shown) in hidden.iter().filter(|(text, shown)| text != shown) {
+                system.last_error = system.last_error.map(|error| error.replace(text, shown));
+            }
+        }
+        system
+    }
+
     fn of(id: Uuid, versioned: &Versioned<ExternalSystem>, status: SystemStatus) -> Self {
         let system = &versioned.object;
         Self {
@@ -171,14 +200,16 @@ fn check_same_host(new: &ExternalSystem, before: &ExternalSystem) -> Result<(), 
 #[utoipa::path(get, path = "/v1/external-systems", tag = "external", params(Paging),
     responses((status = 200, description = "Oldest first, with their states")))]
 pub async fn external_systems(
-    _: Viewer,
+    Viewer(caller): Viewer,
     State(world): State<World>,
     State(states): State<Arc<ExternalStates>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<System>>, Problem> {
     let systems = objects::<ExternalSystem>(&world);
     let all = systems.iter().map(|(id, versioned)| (id.uuid().to_string(), (id.uuid(), versioned)));
-    Ok(Json(paging.of(all, |(id, versioned)| System::of(id, versioned, states.status(id)))?))
+    Ok(Json(paging.of(all, |(id, versioned)| {
+        System::of_role(caller.role, id, versioned, states.status(id))
+    })?))
 }
 
 /// Define an external system
@@ -208,13 +239,14 @@ pub async fn external_system_create(
             headers(("etag" = String, description = "Revision"))),
         (status = 404, description = "No such system")))]
 pub async fn external_system_fetch(
-    _: Viewer,
+    Viewer(caller): Viewer,
     State(world): State<World>,
     State(states): State<Arc<ExternalStates>>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<System>), Problem> {
     let versioned = config_objects::find(&world, id)?;
-    Ok((tag(versioned.revision), Json(System::of(id, &versioned, states.status(id)))))
+    let view = System::of_role(caller.role, id, &versioned, states.status(id));
+    Ok((tag(versioned.revision), Json(view)))
 }
 
 /// Replace an external system; imported endpoints stay

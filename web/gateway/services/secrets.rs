@@ -18,6 +18,15 @@ pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], Problem> {
     groundwave_credentials::random().map_err(|err| Problem::internal(err.to_string()))
 }
 
+/// URL or path without its query, in which cameras and other systems take keys.
+#[must_use]
+pub fn redacted(url: &str) -> String {
+    match url.split_once('?') {
+        Some((before, _)) => format!("{before}?redacted"),
+        None => url.to_owned(),
+    }
+}
+
 /// Makes a node a new credential; an earlier one is dead.
 ///
 /// # Errors
