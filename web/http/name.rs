@@ -9,7 +9,7 @@ use crate::problem::FieldCode;
 /// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
 /// of direction, line separators, invisible operators, fillers and the blank Braille pattern, byte order mark.
 /// Joiners are left out: scripts need them.
-const INVISIBLE: [std::ops::RangeInclusive<char>; 14] = [
+const INVISIBLE: [std::ops::RangeInclusive<char>; 15] = [
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
     '\u{ad}'..='\u{ad}',
@@ -24,6 +24,7 @@ const INVISIBLE: [std::ops::RangeInclusive<char>; 14] = [
     '\u{3164}'..='\u{3164}',
     '\u{feff}'..='\u{feff}',
     '\u{ffa0}'..='\u{ffa0}',
+    '\u{e0000}'..='\u{e007f}',
 ];
 
 /// The same as a pattern of JSON Schema, for 1 to 64 characters.
@@ -76,6 +77,7 @@ mod tests {
             "a\tb",
             "\u{200d}",
             "\u{2800}",
+            "\u{e0001}x",
             "a\u{3164}",
         ] {
             let problem = check("/name", name).unwrap_err();

@@ -87,8 +87,16 @@ codes! {
         Conflict = "conflict",
         /// Changed since the revision in `If-Match`.
         PreconditionFailed = "precondition-failed",
+        /// Method that the path does not have.
+        MethodNotAllowed = "method-not-allowed",
+        /// Request body that did not arrive in time.
+        RequestTimeout = "request-timeout",
         /// Request body too long.
         PayloadTooLarge = "payload-too-large",
+        /// Media type or encoding of the request body that is not taken.
+        UnsupportedMediaType = "unsupported-media-type",
+        /// Range outside the content.
+        RangeNotSatisfiable = "range-not-satisfiable",
         /// Rate limit exceeded.
         RateLimited = "rate-limited",
         /// Registration rejected or blocked.
@@ -119,9 +127,13 @@ impl ProblemKind {
             401 => Self::Unauthenticated,
             403 => Self::Forbidden,
             404 => Self::NotFound,
+            405 => Self::MethodNotAllowed,
+            408 => Self::RequestTimeout,
             409 => Self::Conflict,
             412 => Self::PreconditionFailed,
             413 => Self::PayloadTooLarge,
+            415 => Self::UnsupportedMediaType,
+            416 => Self::RangeNotSatisfiable,
             429 => Self::RateLimited,
             507 => Self::StorageFull,
             _ => return None,

@@ -17,7 +17,10 @@ pub fn rfc3339(ns: u64) -> String {
 /// # Errors
 /// 422 for other formats than RFC 3339.
 pub fn read(pointer: &str, text: &str) -> Result<jiff::Timestamp, Problem> {
-    let wrong = |_| Problem::field(pointer, FieldCode::Format, "invalid time: allowed RFC 3339");
+    let wrong = |_| {
+        let message = format!("invalid time: found {text:?}, allowed RFC 3339");
+        Problem::field(pointer, FieldCode::Format, message)
+    };
     text.parse().map_err(wrong)
 }
 
