@@ -87,10 +87,33 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
             "mesh.*, gps.*, sys.*, ups.* or i2c.TEMPLATE.*, of a-z 0-9 _",
         ));
     }
-    if !value.is_finite() {
-        return Err(Refusal::invalid(format!("metrics.{name}"), value, "a finite number"));
+    let (least, greatest) = range_of(name);
+    if !(least..=greatest).contains(&value) {
+        let allowed = format!("{least:e} to {greatest:e}");
+        return Err(Refusal::invalid(format!("metrics.{name}"), value, allowed));
     }
     Ok(())
+}
+
+/// Largest value of a reading: sums of all readings of a series stay finite.
+const VALUE_MAX: f64 = 1e290;
+
+/// Least and greatest value of a metric, both allowed: those that are possible for core metrics.
+fn range_of(name: &str) -> (f64, f64) {
+    let count = (0.0, 1e18);
+    match name {
+        "mesh.signal_dbm" => (-200.0, 100.0),
+        "mesh.best_tq" => (0.0, 255.0),
+        "gps.fix_mode" => (0.0, 3.0),
+        "gps.lat_deg" => (-90.0, 90.0),
+        "gps.lon_deg" => (-180.0, 180.0),
+        "gps.alt_m" => (-100_000.0, 100_000.0),
+        "sys.temp_c" => (-273.15, 10_000.0),
+        "ups.battery_charge_pct" => (0.0, 100.0),
+        "ups.on_battery" | "ups.low_battery" => (0.0, 1.0),
+        _ if CORE_METRICS.contains(&name) => count,
+        _ => (-VALUE_MAX, VALUE_MAX),
+    }
 }
 
 /// Unit of a metric, by its suffix.

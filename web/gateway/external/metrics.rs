@@ -89,8 +89,9 @@ pub async fn external_metrics(
     if from_ms > to_ms {
         return Err(wrong("/from", "invalid range: `from` is later than `to`"));
     }
-    if selection.step_s.is_some_and(|step_s| !(1..=31_536_000).contains(&step_s)) {
-        return Err(wrong("/step_s", "invalid step: allowed 1 to 31536000 s"));
+    if let Some(step_s) = selection.step_s.filter(|step_s| !(1..=31_536_000).contains(step_s)) {
+        let message = format!("invalid step: found {step_s}, allowed 1 to 31536000 s");
+        return Err(wrong("/step_s", &message));
     }
     let status = states.status(id);
     let system = &versioned.object;

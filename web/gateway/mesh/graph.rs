@@ -189,8 +189,8 @@ fn graph_node(
             role: node.record.role_id.clone(),
             overlay_ip,
             underlay_ip,
-            lat: place.map(|place| place.lat),
-            lon: place.map(|place| place.lon),
+            lat: place.as_ref().map(|place| place.lat),
+            lon: place.as_ref().map(|place| place.lon),
             last_seen_msecs: received
                 .map(|received| wall_ns.saturating_sub(received.wall_ns) / 1_000_000),
             is_gateway: heartbeat.is_some_and(|heartbeat| heartbeat.has_uplink()),

@@ -27,7 +27,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
-use crate::nodes::lenient::{JoinReport, read_heartbeat, read_join_report, rejected_entries};
+use crate::nodes::lenient::{
+    JoinReport, NO_HOSTNAME, read_heartbeat, read_join_report, rejected_entries,
+};
 use crate::nodes::settings::push_after_join;
 use crate::nodes::view::Node;
 use crate::services::history::takes_readings;
@@ -59,8 +61,14 @@ pub async fn heartbeat(
     client: ClientAddress,
     request: LenientJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
-    let (heartbeat, mut rejections) = read_heartbeat(request.body)?;
+    let (mut heartbeat, mut rejections) = read_heartbeat(request.body)?;
     let node = caller.node(heartbeat.node_id)?;
+    if heartbeat.hostname == NO_HOSTNAME
+        && let Some(member) = world.view().fleet.nodes.get(&node)
+        && let Some(hostname) = &member.record.hostname
+    {
+        heartbeat.hostname.clone_from(hostname);
+    }
     limits.heartbeats.allow(&node, "heartbeat rate limit exceeded")?;
     let sent_at = heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text));
     let sent_at = sent_at.transpose().unwrap_or_else(|problem| {

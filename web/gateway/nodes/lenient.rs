@@ -8,7 +8,7 @@ use groundwave_protocol::heartbeat::REJECTED_MAX;
 use groundwave_protocol::metrics::METRICS_MAX;
 use groundwave_protocol::{
     CORE_METRICS, Heartbeat, Interface, MeshLink, MeshReport, RadioReport, RejectedEntry,
-    Transport, check_metric,
+    Transport, check_hostname, check_metric,
 };
 use groundwave_values::bounds;
 use schemars::JsonSchema;
@@ -46,13 +46,19 @@ pub struct JoinReport {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Reads a heartbeat; what does not fit is left out and named, except its identity, whose host name the
-/// world checks.
+/// Reads a heartbeat; what does not fit is left out and named, except its identity. A machine may be
+/// renamed: its host name is left out as well, for [`NO_HOSTNAME`].
 ///
 /// # Errors
 /// 422 with the field of its identity.
 pub fn read_heartbeat(mut body: Value) -> Result<(Heartbeat, Rejections), Problem> {
     let mut rejections = Rejections::default();
+    if let Some(hostname) = body.get_mut("hostname")
+        && let Err(reason) = is_host_name(hostname)
+    {
+        rejections.add("/hostname".to_owned(), &reason);
+        *hostname = NO_HOSTNAME.into();
+    }
     if is_heartbeat(&body).is_err() {
         clean_lists(&mut rejections, &mut body);
         if let Value::Object(fields) = &mut body {
@@ -61,6 +67,14 @@ pub fn read_heartbeat(mut body: Value) -> Result<(Heartbeat, Rejections), Proble
         }
     }
     Ok((json_body::read_value(body)?, rejections))
+}
+
+/// Host name of a heartbeat whose own was left out; no host is called so by its administrator.
+pub const NO_HOSTNAME: &str = "no-valid-hostname";
+
+fn is_host_name(value: &Value) -> Result<(), String> {
+    let hostname: String = groundwave_http::strict::read(value.clone())?;
+    check_hostname(&hostname).map_err(|refusal| refusal.to_string())
 }
 
 fn is_heartbeat(body: &Value) -> Result<(), String> {
@@ -130,7 +144,8 @@ fn clean_lists(rejections: &mut Rejections, body: &mut Value) {
     rejections.entries("/metrics", body.get_mut("metrics"), METRICS_MAX, is_core, |name, value| {
         check_metric(name, 0.0).map_err(|refusal| refusal.to_string())?;
         let number = value.as_f64();
-        number.map(drop).ok_or_else(|| format!("found {value}, allowed a finite number"))
+        let number = number.ok_or_else(|| format!("found {value}, allowed a finite number"))?;
+        check_metric(name, number).map_err(|refusal| refusal.to_string())
     });
 }
 
@@ -245,6 +260,20 @@ mod tests {
             ],
         );
         assert_eq!(beat.metrics.len(), METRICS_MAX);
+    }
+
+    #[test]
+    fn impossible_readings_and_host_names_are_named_and_the_rest_is_kept() {
+        for (name, value) in
+            [("mesh.signal_dbm", -1e308), ("mesh.plink_estab", -3.0), ("i2c.a.b", 1e308)]
+        {
+            let pointer = format!("/metrics/{name}");
+            read_with(|body| body["metrics"][name] = json!(value), &[&pointer]);
+        }
+        for name in [json!("my_node"), json!("Node-A."), json!(null), json!(7)] {
+            let beat = read_with(|body| body["hostname"] = name.clone(), &["/hostname"]);
+            assert_eq!(beat.hostname, NO_HOSTNAME);
+        }
     }
 
     #[test]

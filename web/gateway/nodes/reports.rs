@@ -1,5 +1,6 @@
 //! Node report endpoints.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -173,6 +174,14 @@ pub struct Endpoint {
     pub reachable: bool,
 }
 
+/// URL of an address; one of IPv6 is in brackets (RFC 3986).
+fn address_url(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => format!("ip://{ip}"),
+        IpAddr::V6(ip) => format!("ip://[{ip}]"),
+    }
+}
+
 /// List endpoints of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/endpoints", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id")),
@@ -202,7 +211,7 @@ pub async fn node_endpoints(
             addresses.push(ip);
             endpoints.push(Endpoint {
                 kind: EndpointKind::Underlay,
-                url: format!("ip://{ip}"),
+                url: address_url(ip),
                 transport: Some(way.name.clone()),
                 rtt_ms: way.rtt_ms,
                 reachable,
@@ -211,7 +220,7 @@ pub async fn node_endpoints(
         if let Some(ip) = received.heartbeat.underlay_ip.filter(|ip| !addresses.contains(ip)) {
             endpoints.push(Endpoint {
                 kind: EndpointKind::Underlay,
-                url: format!("ip://{ip}"),
+                url: address_url(ip),
                 transport: None,
                 rtt_ms: None,
                 reachable,

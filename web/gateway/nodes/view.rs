@@ -25,7 +25,7 @@ pub enum Origin {
 }
 
 /// Position of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodePosition {
     /// Latitude, WGS 84, degrees.
     pub lat: f64,
@@ -38,8 +38,8 @@ pub struct NodePosition {
     pub fix_mode: Option<u8>,
     /// Satellites in use.
     pub sats_used: Option<u32>,
-    /// Time of the fix, ms since the Unix epoch.
-    pub ts: u64,
+    /// Time of the fix, RFC 3339.
+    pub ts: String,
     /// Source of the position.
     pub source: LocationSource,
 }
@@ -119,7 +119,7 @@ pub fn position(node: &FleetNode) -> Option<NodePosition> {
         alt_m: place.alt_msl_m,
         fix_mode: reading("gps.fix_mode").map(|mode| mode as u8),
         sats_used: reading("gps.sats_used").map(|count| count as u32),
-        ts: place.ts_ms,
+        ts: rfc3339(place.ts_ms.saturating_mul(1_000_000)),
         source: place.source,
     })
 }

@@ -81,7 +81,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
         };
         match &*key {
             "metric" => {
-                check_metric(&value, 0.0).map_err(|_| wrong(&key, "invalid metric name"))?;
+                check_metric(&value, 0.0).map_err(|err| wrong(&key, &err.to_string()))?;
                 question.metrics.insert(value.into_owned());
             }
             "from" => question.from_ms = time()?,
@@ -89,7 +89,8 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
             "step_s" => {
                 let step_s: u64 = value.parse().unwrap_or(0);
                 if !(1..=31_536_000).contains(&step_s) {
-                    return Err(wrong(&key, "invalid step: allowed 1 to 31536000 s"));
+                    let message = format!("invalid step: found {value:?}, allowed 1 to 31536000 s");
+                    return Err(wrong(&key, &message));
                 }
                 question.step_ms = Some(step_s * 1_000);
             }
