@@ -364,6 +364,18 @@ impl Audit {
     /// # Errors
     /// When the file cannot be read.
     pub fn find(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
+        self.find_counted(query).map(|(records, _)| records)
+    }
+
+    /// As [`Self::find`], with the number of matching records of any number.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn find_counted(
+        &self,
+        query: &AuditQuery,
+    ) -> Result<(Vec<AuditRecord>, usize), AuditError> {
+        let mut count = 0;
         let failed = failed(&self.path);
         let mut records = VecDeque::new();
         let files: Result<Vec<_>, _> = {
@@ -384,15 +396,15 @@ impl Audit {
             let by_name = query.actor.is_some() && name == query.actor.as_ref();
             let fits = (is(&query.actor, &record.entry.actor) || by_name)
                 && is(&query.action, &record.entry.action)
-                && (query.from_ns..=query.to_ns).contains(&record.entry.at_ns)
-                && record.number < query.before;
-            if fits {
+                && (query.from_ns..=query.to_ns).contains(&record.entry.at_ns);
+            count += usize::from(fits);
+            if fits && record.number < query.before {
                 if records.len() == query.limit {
                     records.pop_back();
                 }
                 records.push_front(record);
             }
         }
-        Ok(records.into())
+        Ok((records.into(), count))
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
+use groundwave_http::page::{Page, Paging, invalid_cursor};
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Problem, Query};
@@ -98,9 +97,9 @@ pub async fn audit(
         let time = time::read(key, text)?;
         Ok(u64::try_from(time.as_nanosecond()).unwrap_or(0))
     };
-    let cursor = paging.cursor.as_deref().map(str::parse::<u64>).transpose().map_err(|_| {
-        Problem::field("/cursor", FieldCode::Format, "send `next_cursor` of the page before")
-    })?;
+    let cursor = paging.cursor.as_deref();
+    let number = |text: &str| text.parse::<u64>().map_err(|_| invalid_cursor(text));
+    let cursor = cursor.map(number).transpose()?;
     let size = paging.size()?;
     let query = AuditQuery {
         actor: filter.actor,
@@ -111,15 +110,16 @@ pub async fn audit(
         limit: size + 1,
     };
     let log = Arc::clone(&audit);
-    let mut records =
-        blocking(move || log.find(&query).map_err(|err| Problem::internal(err.to_string())))
-            .await?;
+    let (mut records, total) = blocking(move || {
+        log.find_counted(&query).map_err(|err| Problem::internal(err.to_string()))
+    })
+    .await?;
     let more = records.len() > size;
     records.truncate(size);
     let last = records.last().map(|record| record.number.to_string());
     Ok(Json(Page {
         items: records.into_iter().map(AuditEntryView::from).collect(),
         next_cursor: last.filter(|_| more),
-        total: usize::try_from(audit.len()).unwrap_or(usize::MAX),
+        total,
     }))
 }
