@@ -1,6 +1,6 @@
 //! Proxies that an administrator trusts to name the address of a client.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
@@ -12,19 +12,28 @@ use axum::middleware::{Next, from_fn};
 /// Header field with the addresses of a client and its proxies, each added by the next proxy.
 const FORWARDED: &str = "x-forwarded-for";
 
+/// Address of an entry of the field; some proxies add the port, and brackets to an address of IPv6.
+fn address(entry: &str) -> Option<IpAddr> {
+    let entry = entry.trim();
+    let bare = || entry.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
+    let ip = entry.parse::<IpAddr>().ok();
+    let ip = ip.or_else(|| entry.parse::<SocketAddr>().ok().map(|address| address.ip()));
+    ip.or_else(|| bare().map(IpAddr::V6))
+}
+
 /// Address of the client of a request from `peer`: the last one that no proxy of `proxies` has. Header
 /// fields from other machines are ignored.
 fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> IpAddr {
     let mut client = peer.to_canonical();
     let values = headers.get_all(FORWARDED).iter().rev();
     let addresses = values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
-    for address in addresses {
+    for entry in addresses {
         if !proxies.contains(&client) {
             break;
         }
-        match address.trim().parse::<IpAddr>() {
-            Ok(address) => client = address.to_canonical(),
-            Err(_) => break,
+        match address(entry) {
+            Some(address) => client = address.to_canonical(),
+            None => break,
         }
     }
     client
@@ -70,6 +79,9 @@ mod tests {
             ("127.0.0.1", &["10.42.0.5, 192.0.2.7"], "192.0.2.7"),
             ("127.0.0.1", &["10.42.0.5", "192.0.2.7, 10.0.0.2"], "192.0.2.7"),
             ("::ffff:10.0.0.2", &["2001:db8::1"], "2001:db8::1"),
+            ("127.0.0.1", &["192.0.2.7:5555"], "192.0.2.7"),
+            ("127.0.0.1", &["10.42.0.5:1, [2001:db8::1]:80"], "2001:db8::1"),
+            ("127.0.0.1", &["[2001:db8::1]"], "2001:db8::1"),
             ("192.0.2.9", &["10.42.0.5"], "192.0.2.9"),
             ("127.0.0.1", &["unknown"], "127.0.0.1"),
             ("127.0.0.1", &[], "127.0.0.1"),
