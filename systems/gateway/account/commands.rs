@@ -82,7 +82,7 @@ impl Command for CreateAccount {
                 "there are {ACCOUNTS_MAX} accounts, the maximum"
             )));
         }
-        if all(world).any(|(_, other)| other.username == self.username) {
+        if all(world).any(|(_, other)| other.username.eq_ignore_ascii_case(&self.username)) {
             return Err(Refusal::conflict(format!(
                 "an account is called {:?} already",
                 self.username

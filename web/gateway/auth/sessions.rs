@@ -5,12 +5,11 @@ use std::sync::Arc;
 use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use groundwave_gateway::account::{
-    Account, AccountId, AccountRole, Accounts, ApiToken, ChangePassword, RecordLogin, RevokeToken,
+    Account, AccountId, AccountRole, Accounts, ChangePassword, RecordLogin, RevokeToken,
     RevokedTokenId,
 };
-use groundwave_gateway::config::{Expected, Remove};
 use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Problem, id};
 use groundwave_simulation::site::NodeId;
@@ -237,7 +236,8 @@ pub async fn login_admin(
 
 /// Log out: revoke the token of the request
 #[utoipa::path(post, path = "/api/auth/logout", tag = "system",
-    responses((status = 204, description = "Logged out")))]
+    responses((status = 204, description = "Logged out"),
+        (status = 403, description = "API token")))]
 pub async fn logout(
     Session(caller): Session,
     State(world): State<World>,
@@ -250,9 +250,11 @@ pub async fn logout(
             };
             world.submit(deny).await?;
         }
+        // A program that logs out at its end would end the token of all later runs.
         Credential::ApiToken(id, _) => {
-            let command = Remove::<ApiToken> { id: *id, expected: Expected::Present };
-            world.submit(command).await?;
+            let what = format!("an API token is removed by DELETE /v1/tokens/{}", id.uuid());
+            let problem = Problem::new(StatusCode::FORBIDDEN, what);
+            return Err(problem.of_kind(ProblemKind::Forbidden));
         }
     }
     Ok(StatusCode::NO_CONTENT)

@@ -195,6 +195,22 @@ impl Passwords {
     }
 }
 
+/// `true` for a text that repeats its first `chars`.
+fn is_repetition(text: &str, chars: usize) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    chars > 0 && letters.iter().zip(letters.iter().skip(chars)).all(|(one, next)| one == next)
+}
+
+/// `true` for a password that has the username in it; a short one, which is in many words, throughout.
+fn contains_name(password: &str, username: &str) -> bool {
+    let chars = username.chars().count();
+    match chars {
+        0 => false,
+        1..=3 => password.starts_with(username) && is_repetition(password, chars),
+        _ => password.contains(username),
+    }
+}
+
 /// Refuses passwords that are too short, too long or common.
 ///
 /// # Errors
@@ -205,7 +221,9 @@ pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Pr
         Some(format!("invalid length: allowed {} to {} characters", CHARS.start(), CHARS.end()))
     } else if COMMON.contains(&lower.as_str()) || lower.contains("groundwave") {
         Some("common password".to_owned())
-    } else if lower.contains(&username.to_lowercase()) && username.len() > 3 {
+    } else if password.trim().is_empty() || is_repetition(&lower, 1) {
+        Some("common password: one character throughout".to_owned())
+    } else if contains_name(&lower, &username.to_lowercase()) {
         Some("password contains the username".to_owned())
     } else {
         None
@@ -219,6 +237,21 @@ pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Pr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn password_is_neither_blank_nor_the_username_over_and_over() {
+        let is_refused = |password: &str, name: &str| check_new("/p", password, name).is_err();
+        for (password, name) in [
+            ("v3v3v3v3v3v3", "v3"),
+            ("V3v3v3v3v3v3v", "v3"),
+            ("             ", "ada"),
+            ("zzzzzzzzzzzzz", "ada"),
+            ("my-Alice-pass-1", "alice"),
+        ] {
+            assert!(is_refused(password, name), "{password:?}");
+        }
+        assert!(!is_refused("v3 correct horse", "v3") && !is_refused("canada is wide", "ada"));
+    }
 
     #[test]
     fn hashes_share_the_memory_of_those_before() {
