@@ -98,6 +98,42 @@ impl Recorded for HoldMinutes {
     type Reply = ();
 }
 
+/// Largest number of attributes of an alert of the gateway, and longest text, characters.
+const ALERT_ENTRIES_MAX: usize = 16;
+const ALERT_CHARS_MAX: usize = 1_024;
+
+/// Records an alert of the gateway itself, for example of its certificate.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordAlert {
+    /// Subject, up to 1024 characters.
+    pub about: String,
+    /// Attributes by name, up to 16 of up to 1024 characters.
+    pub data: BTreeMap<String, String>,
+}
+impl Command for RecordAlert {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        if self.data.len() > ALERT_ENTRIES_MAX {
+            let allowed = format!("0 to {ALERT_ENTRIES_MAX} entries");
+            return Err(Refusal::invalid("data", self.data.len(), allowed));
+        }
+        let mut texts = self.data.values().chain([&self.about]);
+        if let Some(text) = texts.find(|text| text.chars().count() > ALERT_CHARS_MAX) {
+            let allowed = format!("0 to {ALERT_CHARS_MAX} characters");
+            return Err(Refusal::invalid("about", text.chars().count(), allowed));
+        }
+        let data: Vec<_> = self.data.iter().map(|(name, text)| (&**name, text.clone())).collect();
+        let at_ns = world.resource::<Clock>().wall_ns;
+        world.resource_mut::<EventBuffer>().alert(at_ns, &self.about, &data);
+        Ok(())
+    }
+}
+impl Recorded for RecordAlert {
+    const NAME: &'static str = "fleet.alert";
+    type Reply = ();
+}
+
 /// Records that the system clock of the gateway was set.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -38,7 +38,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
 pub(crate) use approved::{ApprovedNodes, approved_node};
-pub use clock::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
+pub use clock::{HoldMinutes, RecordAlert, RecordClockStep, SetGatewayClock, StartGatewayClock};
 pub use clone::NodeClone;
 pub use clone_report::ReportClone;
 pub use command_queue::{
@@ -73,6 +73,10 @@ pub use score::{MeshScore, ScoreComponent};
 pub use topology::{Edge, EdgeKind, EdgeStatus, MeshEdges, PredictedLink, TQ_FULL};
 pub use view::{Fleet, FleetNode};
 
+/// Systems that follow the gateway clock.
+#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct LivenessSystems;
+
 pub fn fleet(engine: &mut Builder) {
     engine
         .resource(LivenessRules::default())
@@ -84,6 +88,7 @@ pub fn fleet(engine: &mut Builder) {
         .section::<Fleet>()
         .section::<FleetEvents>()
         .effect::<StoreMinute>()
+        .command::<RecordAlert>()
         .command::<StartGatewayClock>()
         .command::<SetGatewayClock>()
         .command::<HoldMinutes>()
@@ -101,6 +106,7 @@ pub fn fleet(engine: &mut Builder) {
             Phase::Plan,
             (clock::index_deadlines, clock::expire_liveness, sample_buffer::roll_over_minutes)
                 .chain()
+                .in_set(LivenessSystems)
                 .run_if(resource_changed::<GatewayClock>),
         )
         .systems(Phase::Plan, node_settings::drop_settings)

@@ -76,6 +76,18 @@ pub struct Decision {
     pub reason: Option<String>,
 }
 
+/// Reason for which the code of a request admitted no node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeRefusal {
+    /// No join key and no node registered ahead has it, or that node has another MAC address.
+    Wrong,
+    /// The join key admitted as many nodes as it may.
+    Used,
+    /// It has expired.
+    Expired,
+}
+
 /// Registration of a key that requested to join. Written by `onboarding.*` and `expire`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
@@ -107,6 +119,9 @@ pub struct Registration {
     /// Registration whose key replaced this one at its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<RegistrationId>,
+    /// Reason for which the code of the last request admitted no node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_refusal: Option<CodeRefusal>,
     /// Revision, for `If-Match`.
     pub revision: u64,
 }

@@ -6,7 +6,7 @@ use groundwave_engine::{Clock, Id, Kind, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::components::Registration;
+use super::components::{CodeRefusal, Registration};
 use super::queue::all;
 use crate::config::{self, ConfigObject};
 use crate::fleet::check_tags;
@@ -68,12 +68,29 @@ pub fn nodes_used<'r>(
     registrations.filter(decided).count()
 }
 
+/// `true` if a join key admitted as many nodes as it may.
+fn is_used_up(world: &World, id: Id<JoinKey>, key: &JoinKey) -> bool {
+    let used = nodes_used(id, key, all(world).map(|(_, registration)| registration));
+    used >= key.nodes_max as usize
+}
+
 /// The join key with this digest, unless it has expired or is used up.
 pub(super) fn valid(world: &World, code_sha256: Option<[u8; 32]>) -> Option<(String, JoinKey)> {
     let code = code_sha256?;
     let now_ns = world.resource::<Clock>().wall_ns;
     let mut keys = config::all::<JoinKey>(world);
     let (id, key) = keys.find(|(_, key)| key.key_sha256 == code && now_ns < key.expires_ns)?;
-    let used = nodes_used(id, key, all(world).map(|(_, registration)| registration));
-    (used < key.nodes_max as usize).then(|| (decided_by(id, key), key.clone()))
+    (!is_used_up(world, id, key)).then(|| (decided_by(id, key), key.clone()))
+}
+
+/// Reason for which no join key admits by this digest; `None` where one does.
+pub(super) fn refusal(world: &World, code: [u8; 32]) -> Option<CodeRefusal> {
+    let now_ns = world.resource::<Clock>().wall_ns;
+    let keys: Vec<_> =
+        config::all::<JoinKey>(world).filter(|(_, key)| key.key_sha256 == code).collect();
+    match keys.iter().find(|(_, key)| now_ns < key.expires_ns) {
+        Some((id, key)) => is_used_up(world, *id, key).then_some(CodeRefusal::Used),
+        None if keys.is_empty() => Some(CodeRefusal::Wrong),
+        None => Some(CodeRefusal::Expired),
+    }
 }

@@ -21,15 +21,18 @@ mod tests;
 mod trust;
 mod view;
 
+use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
+
+use crate::fleet::LivenessSystems;
 
 pub use crate::identity::STALE;
 use crate::identity::components;
 
 pub use bulk::{ApproveRegistrations, ForgetRegistrations, RejectRegistrations, SELECTION_MAX};
 pub use components::{
-    Decision, JoinClaims, Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId,
-    RegistrationKind,
+    CodeRefusal, Decision, JoinClaims, Lease, LeaseId, LeaseKind, LeaseState, Registration,
+    RegistrationId, RegistrationKind,
 };
 pub use decisions::{
     ApproveRegistration, CODE_NS, DeregisterNode, PreregisterNode, RejectRegistration,
@@ -81,6 +84,6 @@ pub fn onboarding(engine: &mut Builder) {
         .document::<TrustDocument>()
         .document::<TrustedMacDocument>()
         .state::<AddressPool>()
-        .systems(Phase::Plan, (decisions::expire, ipam::free_quarantined))
+        .systems(Phase::Plan, (decisions::expire.before(LivenessSystems), ipam::free_quarantined))
         .systems(Phase::Publish, view::publish_onboarding);
 }

@@ -7,7 +7,8 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 pub use super::components::{
-    Decision, JoinClaims, Registration, RegistrationId, RegistrationKind, RegistrationState,
+    CodeRefusal, Decision, JoinClaims, Registration, RegistrationId, RegistrationKind,
+    RegistrationState,
 };
 use super::policy::{Admission, Evidence, Policy, admission};
 use super::queue::{self, all};
@@ -70,6 +71,25 @@ impl RequestJoin {
         index.iter().find_map(|(id, entity)| fits(entity).map(|()| id))
     }
 
+    /// Reason for which this code admits no node; `None` for one that does.
+    fn code_refusal(&self, world: &World, code: [u8; 32]) -> Option<CodeRefusal> {
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let index = world.resource::<Index<NodeKind>>();
+        let is_late = |entity: Entity| {
+            let record = world.get::<NodeRecord>(entity);
+            let expected = record.and_then(|record| record.0.preregistration.as_ref());
+            expected.is_some_and(|expected| {
+                expected.code_sha256 == code
+                    && expected.mac == self.claims.mac
+                    && expected.until_ns < now_ns
+            })
+        };
+        match index.iter().any(|(_, entity)| is_late(entity)) {
+            true => Some(CodeRefusal::Expired),
+            false => join_key::refusal(world, code),
+        }
+    }
+
     /// `true` if it is worth an alert that this hardware address came with another key before: a flood
     /// of keys must not displace other events.
     fn is_news(&self, world: &World, before: RegistrationId) -> bool {
@@ -98,6 +118,7 @@ impl RequestJoin {
             overlay_ip: None,
             follows: follows.map(|(id, _)| id),
             superseded_by: None,
+            code_refusal: None,
             revision: 0,
         }
     }
@@ -193,6 +214,10 @@ impl Command for RequestJoin {
         let join_key = match registration.follows {
             None => join_key::valid(world, self.claims.code_sha256),
             Some(_) => None,
+        };
+        registration.code_refusal = match (self.claims.code_sha256, expected, &join_key) {
+            (Some(code), None, None) => self.code_refusal(world, code),
+            _ => None,
         };
         let evidence = Evidence {
             expected: expected.is_some() || join_key.is_some(),

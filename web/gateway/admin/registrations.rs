@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
-    ApproveRegistration, Registration, RegistrationId, RejectRegistration, ResetRegistration,
-    RevokeRegistration, SameMac,
+    ApproveRegistration, CodeRefusal, Registration, RegistrationId, RejectRegistration,
+    ResetRegistration, RevokeRegistration, SameMac,
 };
 use groundwave_http::json_body::OptionalJson;
 use groundwave_http::page::{Page, Paging};
@@ -73,6 +73,9 @@ pub struct RegistrationView {
     /// Registration whose key replaced this one at its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<Uuid>,
+    /// Reason for which the code of the last request admitted no node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_refusal: Option<CodeRefusal>,
     /// Other node with this MAC address, which an approval admits it as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_mac_node_id: Option<Uuid>,
@@ -106,6 +109,7 @@ impl RegistrationView {
             overlay_ip: registration.overlay_ip,
             follows: registration.follows.map(|id| id.uuid()),
             superseded_by: registration.superseded_by.map(|id| id.uuid()),
+            code_refusal: registration.code_refusal,
             same_mac_node_id: owner.map(|node| node.uuid()),
             revision: registration.revision,
         }
