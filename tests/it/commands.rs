@@ -51,6 +51,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     firewall_zone.remove
     firmware_image.put
     firmware_image.remove
+    fleet.alert
     fleet.begin
     fleet.clock_step
     fleet.clone

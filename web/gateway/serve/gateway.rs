@@ -1,5 +1,6 @@
 //! The mesh gateway: first admin, background tasks and serving.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use groundwave_credentials::SecretError;
 use groundwave_engine::Effects;
 use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount};
 use groundwave_gateway::automation::Deliver;
-use groundwave_gateway::fleet::StoreMinute;
+use groundwave_gateway::fleet::{RecordAlert, StoreMinute};
 use groundwave_gateway::onboarding::{Policy, SetPolicy};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -54,7 +55,8 @@ impl RunningGateway {
                 gateway.tls.set(identity.validity());
                 let certificate = Arc::clone(&gateway.tls);
                 let stop = gateway.stop.clone();
-                tokio::spawn(super::tls_reload::follow(identity, certificate, stop));
+                let world = gateway.world.clone();
+                tokio::spawn(super::tls_reload::follow(identity, certificate, world, stop));
                 Some((listener, acceptor))
             }
             None => None,
@@ -75,6 +77,12 @@ impl RunningGateway {
             Err(problem) if problem.status == 507 => false,
             Err(problem) => return Err(failed(problem)),
         };
+        if let Some(path) = gateway.settings.damaged_history.clone().filter(|path| path.exists()) {
+            let about = "the history of readings was damaged and begun anew".to_owned();
+            let data = BTreeMap::from([("file".to_owned(), path.display().to_string())]);
+            // Told in the log and by the health check as well.
+            let _ = gateway.world.submit(RecordAlert { about, data }).await;
+        }
         tokio::spawn(crate::background_tasks::advance_clock(gateway.clone(), is_started));
         tokio::spawn(crate::background_tasks::roll_up(gateway.clone()));
         tokio::spawn(crate::background_tasks::read_sensors(gateway.clone()));

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use groundwave_credentials::check_private;
 use groundwave_files::wall::wall_ns;
+use groundwave_gateway::fleet::RecordAlert;
 use groundwave_http::tls::Identity;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::services::tls::TlsCertificate;
+use crate::services::world::World;
 
 /// Period of checks of the files.
 const PERIOD: Duration = Duration::from_secs(10);
@@ -19,7 +21,12 @@ const REPORT_PERIOD: Duration = Duration::from_secs(12 * 3600);
 
 /// Follows the files of an identity until `stop` is cancelled. Files that cannot be used are reported,
 /// and the present certificate stays in use; so is a certificate that ends.
-pub async fn follow(identity: Identity, certificate: Arc<TlsCertificate>, stop: CancellationToken) {
+pub async fn follow(
+    identity: Identity,
+    certificate: Arc<TlsCertificate>,
+    world: World,
+    stop: CancellationToken,
+) {
     let mut report = tokio::time::interval(REPORT_PERIOD);
     let mut hangup = match signal(SignalKind::hangup()) {
         Ok(hangup) => Some(hangup),
@@ -41,6 +48,10 @@ pub async fn follow(identity: Identity, certificate: Arc<TlsCertificate>, stop: 
             _ = report.tick() => {
                 if let Some(warning) = certificate.warning(wall_ns()) {
                     tracing::error!("{warning}");
+                    let alert = RecordAlert { about: warning, data: certificate.attributes() };
+                    if let Err(problem) = world.submit(alert).await {
+                        tracing::warn!(problem = problem.detail, "alert not recorded");
+                    }
                 }
                 continue;
             }

@@ -11,6 +11,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::tls::TlsCertificate;
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Word(&'static str);
 
@@ -31,6 +33,11 @@ struct State {
     state: Word,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Bound {
+    bound: Word,
+}
+
 /// Metrics of a gateway.
 pub struct Metrics {
     registry: Registry,
@@ -39,6 +46,7 @@ pub struct Metrics {
     nodes: Family<State, Gauge>,
     registrations: Family<State, Gauge>,
     overlay_leases: Gauge,
+    certificate: Family<Bound, Gauge>,
     /// Telemetry samples accepted.
     pub samples: Counter,
     /// Telemetry samples rejected.
@@ -75,6 +83,13 @@ impl Default for Metrics {
         registry.register("registrations", "Registrations by state", registrations.clone());
         let overlay_leases = Gauge::default();
         registry.register("overlay_leases", "Overlay addresses not free", overlay_leases.clone());
+        let certificate = Family::<Bound, Gauge>::default();
+        registry.register_with_unit(
+            "tls_certificate_validity_timestamp",
+            "Bounds of the validity of the TLS certificate since the Unix epoch",
+            Unit::Seconds,
+            certificate.clone(),
+        );
         let samples = Counter::default();
         registry.register("telemetry_samples", "Readings kept", samples.clone());
         let samples_rejected = Counter::default();
@@ -102,6 +117,7 @@ impl Default for Metrics {
             nodes,
             registrations,
             overlay_leases,
+            certificate,
             samples,
             samples_rejected,
             history_faults,
@@ -121,7 +137,11 @@ impl Metrics {
     }
 
     /// Metrics as OpenMetrics text.
-    pub fn text(&self, view: &Snapshot) -> String {
+    pub fn text(&self, view: &Snapshot, certificate: &TlsCertificate) -> String {
+        for (bound, at_ns) in certificate.bounds_ns().into_iter().flatten() {
+            let gauge = self.certificate.get_or_create(&Bound { bound: Word(bound) });
+            gauge.set(i64::try_from(at_ns / 1_000_000_000).unwrap_or(i64::MAX));
+        }
         for state in [NodeState::Joining, NodeState::Online, NodeState::Stale, NodeState::Offline] {
             let count =
                 view.fleet.nodes.values().filter(|node| node.liveness.state == state).count();
@@ -144,5 +164,24 @@ impl Metrics {
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_http::tls::Validity;
+
+    use super::*;
+
+    #[test]
+    fn end_of_the_certificate_is_a_metric_where_there_is_one() {
+        let (metrics, certificate) = (Metrics::default(), TlsCertificate::default());
+        let view = Snapshot::default();
+        let series = "groundwave_tls_certificate_validity_timestamp_seconds{";
+        assert!(!metrics.text(&view, &certificate).contains(series));
+        let validity = Validity { from_ns: 1_000_000_000, until_ns: 86_400_000_000_000 };
+        certificate.set(Some(validity));
+        let text = metrics.text(&view, &certificate);
+        assert!(text.contains(&format!("{series}bound=\"not_after\"}} 86400")), "{text}");
     }
 }

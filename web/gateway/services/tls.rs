@@ -1,5 +1,6 @@
 //! Validity of the TLS certificate in use.
 
+use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use groundwave_http::time::rfc3339;
@@ -31,6 +32,20 @@ impl TlsCertificate {
 
     fn get(&self) -> Option<Validity> {
         *self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begin and end of the validity as attributes of an alert, RFC 3339.
+    #[must_use]
+    pub fn attributes(&self) -> BTreeMap<String, String> {
+        let bounds = self.bounds_ns().into_iter().flatten();
+        bounds.map(|(name, at_ns)| (name.to_owned(), rfc3339(at_ns))).collect()
+    }
+
+    /// Begin and end of the validity by name, ns since the Unix epoch; `None` without TLS.
+    #[must_use]
+    pub fn bounds_ns(&self) -> Option<[(&'static str, u64); 2]> {
+        let Validity { from_ns, until_ns } = self.get()?;
+        Some([("not_before", from_ns), ("not_after", until_ns)])
     }
 
     /// State at `now_ns`, ns since the Unix epoch; `None` without TLS.
@@ -87,6 +102,7 @@ mod tests {
             let is_reported = certificate.warning(day * day_ns).is_some();
             assert_eq!(is_reported, state != CertificateState::Valid);
         }
+        assert_eq!(certificate.attributes()["not_after"], "1970-07-20T00:00:00.000Z");
         let text = certificate.warning(201 * day_ns).unwrap();
         assert!(text.contains("allowed 1970-04-11T00:00:00.000Z to 1970-07-20"), "{text}");
     }

@@ -23,7 +23,7 @@ use crate::services::local_service::{ImpairmentDaemon, TestbedController};
 use crate::services::metrics::Metrics;
 use crate::services::nut::NutServer;
 use crate::services::tasks::{BackgroundTasks, TaskView};
-use crate::services::tls::CertificateState;
+use crate::services::tls::{CertificateState, TlsCertificate};
 use crate::services::tokens::TOKEN_S;
 use crate::services::tunnel::TunnelState;
 use crate::services::world::{World, blocking};
@@ -299,9 +299,10 @@ pub async fn metrics(
     _: Anonymous,
     State(world): State<World>,
     State(metrics): State<Arc<Metrics>>,
+    State(certificate): State<Arc<TlsCertificate>>,
     headers: HeaderMap,
 ) -> Response {
-    let text = metrics.text(&world.view());
+    let text = metrics.text(&world.view(), &certificate);
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let open = accepts.is_some_and(|accepts| accepts.contains("application/openmetrics-text"));
     let media = match open {
