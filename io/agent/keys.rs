@@ -27,7 +27,11 @@ pub fn private_key(path: &Path) -> Result<PrivateKey, ReadingError> {
             }
             let text = io::read_to_string(io::Read::take(file, 4096))
                 .map_err(|err| ReadingError::io(what(), err))?;
-            PrivateKey::from_text(&text).ok_or_else(|| ReadingError::decode(what()))
+            let content = if text.trim().is_empty() { "an empty file" } else { "other text" };
+            let allowed = "base64 of the 32 bytes of a WireGuard key";
+            PrivateKey::from_text(&text).ok_or_else(|| {
+                ReadingError::decode(format!("{}: found {content}, allowed {allowed}", what()))
+            })
         }
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             make(path).map_err(|err| ReadingError::io(what(), err))
@@ -81,5 +85,8 @@ mod tests {
         fs::write(&path, "no key").unwrap();
         assert!(matches!(private_key(&path), Err(ReadingError::Decode { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), "no key");
+        fs::write(&path, "").unwrap();
+        let error = private_key(&path).unwrap_err().to_string();
+        assert!(error.contains("found an empty file, allowed base64"), "{error}");
     }
 }

@@ -50,6 +50,22 @@ fn invalid_values_give_errors_with_option_value_and_allowed_values() {
 }
 
 #[test]
+fn options_of_an_agent_that_lack_another_or_a_file_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, expected) in [
+        (&["agent", "--key-id", "k1", "--once"][..], "--trust-secret"),
+        (
+            &["agent", "--fixture", "nohill", "--no-tunnel", "--key", "k"],
+            "invalid --fixture: found no",
+        ),
+    ] {
+        let output = command(arguments).current_dir(folder.path()).output().unwrap();
+        let error = refusal(&output);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn invalid_names_and_addresses_of_a_server_are_refused_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
     for (option, value, allowed) in [

@@ -65,7 +65,7 @@ pub struct AgentConfig {
     pub trust_secret: Option<PathBuf>,
 
     /// Identifier of the trust secret
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", requires = "trust_secret")]
     pub key_id: Option<String>,
 
     /// File with the enrolment code of this node
@@ -210,7 +210,17 @@ impl AgentConfig {
 
     fn options(self, once: bool) -> Result<Options, Failure> {
         let source = match &self.fixture {
-            Some(folder) => Source::Fixture(folder.clone()),
+            Some(folder) => {
+                let file = folder.join("look.json");
+                if !file.is_file() {
+                    return Err(Failure::Input(format!(
+                        "invalid --fixture: found no {}, allowed a folder with look.json, written by \
+                         --once --json",
+                        file.display()
+                    )));
+                }
+                Source::Fixture(folder.clone())
+            }
             None => Source::Machine { mesh_ifname: self.mesh.clone(), root: Root::default() },
         };
         // One reading leaves the machine unchanged: no key is created.
