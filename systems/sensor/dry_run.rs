@@ -18,7 +18,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Parses bytes in hexadecimal digits by register (`0x88`) or by name. Bytes of a register
+    /// Parses bytes in hexadecimal digits by register (`0x88`, `88`) or by name. Bytes of a register
     /// that are longer than it are those of the registers after it.
     ///
     /// # Errors
@@ -37,14 +37,17 @@ impl Recording {
                     "1 to 256 bytes in pairs of hexadecimal digits",
                 )
             })?;
-            let register = key.strip_prefix("0x").map(|digits| u8::from_str_radix(digits, 16));
-            match register {
+            // A name begins with a letter.
+            let bare =
+                Some(key.as_str()).filter(|key| key.starts_with(|it: char| it.is_ascii_digit()));
+            let digits = key.strip_prefix("0x").or(bare);
+            match digits.map(|digits| u8::from_str_radix(digits, 16)) {
                 Some(Ok(register)) => recording.by_register.insert(register, bytes),
                 Some(Err(_)) => {
                     return Err(BadValue::new(
                         format!("registers.{key}"),
                         key,
-                        "0x00 to 0xff, or a name",
+                        "00 to ff, 0x00 to 0xff, or a name",
                     ));
                 }
                 None => recording.by_name.insert(key.clone(), bytes),
