@@ -34,6 +34,7 @@ mod system;
 mod telemetry;
 mod testbed;
 mod trust;
+mod tunnel_device;
 
 pub use document::{document, operations};
 pub use router::router;

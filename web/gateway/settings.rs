@@ -13,7 +13,7 @@ use groundwave_io_gateway::reply_log::ReplyLog;
 use groundwave_outbound::TargetPolicy;
 use groundwave_protocol::GatewayEnd;
 
-use crate::services::tunnel::TunnelDevice;
+use crate::tunnel_device::TunnelDevice;
 
 /// Cost of a hash.
 #[derive(Debug, Clone, Copy)]

@@ -89,8 +89,8 @@ impl System {
             }
             // Longer ones first: one may be the beginning of another.
             hidden.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
-            for (text, shown) in hidden.iter().filter(|(text, shown)| text != shown) {
-                system.last_error = system.last_error.map(|error| error.replace(text, shown));
+            for (text, form) in hidden.iter().filter(|(text, form)| text != form) {
+                system.last_error = system.last_error.map(|error| error.replace(text, form));
             }
         }
         system

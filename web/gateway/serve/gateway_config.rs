@@ -25,8 +25,8 @@ use groundwave_protocol::PublicKey;
 use tokio_util::sync::CancellationToken;
 
 use super::gateway_folder::GatewayFolder;
-use crate::services::tunnel::TunnelDevice;
 use crate::services::vault::Vault;
+use crate::tunnel_device::TunnelDevice;
 use crate::{Gateway, Settings};
 
 /// WireGuard tunnel of the gateway.

@@ -6,17 +6,17 @@
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
-    AutomationFlow, FlowStep, SEALED_END, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN,
-    is_secret_field, is_secret_header, shown_url, url_parts, visit_secret_texts,
+    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_header,
+    shown_url, url_parts, visit_secret_texts,
 };
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
 use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
-use super::sealed_text;
 use super::vault::Vault;
 use super::webhook_signature;
+use super::{flow_variables, sealed_text};
 
 /// Parameters of `webhook_out` that are secrets.
 const AUTHORIZATION: &str = "authorization";
@@ -29,11 +29,11 @@ const WEBHOOK: &str = "webhook_out";
 /// Maximum length of a secret, bytes.
 const SECRET_BYTES_MAX: usize = 2_048;
 
-type Params = Map<String, Value>;
+pub(super) type Params = Map<String, Value>;
 
 /// Pointer to the parameters of a webhook in those of a step: its own, or those of the action that it
 /// performs for each node.
-fn place(step: &FlowStep) -> Option<&'static str> {
+pub(super) fn place(step: &FlowStep) -> Option<&'static str> {
     let inner = step.params.get("action").and_then(|action| action.get("kind"));
     match step.kind.as_str() {
         WEBHOOK => Some(""),
@@ -42,7 +42,7 @@ fn place(step: &FlowStep) -> Option<&'static str> {
     }
 }
 
-fn params_at<'p>(params: &'p Params, place: &str) -> Option<&'p Params> {
+pub(super) fn params_at<'p>(params: &'p Params, place: &str) -> Option<&'p Params> {
     match place {
         "" => Some(params),
         _ => params.get("action")?.get("params")?.as_object(),
@@ -262,56 +262,15 @@ pub fn seal(
             secret.set(params, &sealed);
         }
     }
-    seal_variables(flow, before, vault)
+    let receivers_before = before.map(receivers).unwrap_or_default();
+    let has_new = receivers(flow).iter().any(|receiver| !receivers_before.contains(receiver));
+    flow_variables::seal(flow, before, vault, has_new)
 }
 
 /// Receivers of the webhooks of a flow.
 fn receivers(flow: &AutomationFlow) -> Vec<(bool, String, u16)> {
     let params = flow.steps.iter().filter_map(|step| params_at(&step.params, place(step)?));
     params.filter_map(receiver).collect()
-}
-
-/// Variables of a flow that are secrets by their names, with their texts.
-fn secret_variables(flow: &mut AutomationFlow) -> impl Iterator<Item = (&str, &mut String)> {
-    flow.variables.iter_mut().filter_map(|(name, value)| match value {
-        Value::String(text) if is_secret_field(name) && !text.is_empty() => {
-            Some((name.as_str(), text))
-        }
-        _ => None,
-    })
-}
-
-/// The text of a variable sealed, so that it can stand beside other text once it is filled in.
-fn sealed_variable(text: &str, vault: &Vault) -> Result<String, String> {
-    Ok(format!("{SEALED_PREFIX}{}{SEALED_END}", vault.seal(text.as_bytes())?))
-}
-
-/// Seals the secret variables of a new or changed flow. One that is kept goes to the receivers that the flow
-/// had before only.
-fn seal_variables(
-    flow: &mut AutomationFlow,
-    before: Option<&AutomationFlow>,
-    vault: &Vault,
-) -> Result<(), Problem> {
-    let receivers_before = before.map(receivers).unwrap_or_default();
-    let has_new = receivers(flow).iter().any(|receiver| !receivers_before.contains(receiver));
-    for (name, text) in secret_variables(flow) {
-        let refuse = |what: &str| {
-            let pointer = format!("/variables/{name}");
-            Problem::field(&pointer, FieldCode::Missing, format!("variable {name:?} {what}"))
-        };
-        if text != SECRET_SHOWN {
-            *text = sealed_variable(text, vault).map_err(Problem::internal)?;
-            continue;
-        }
-        let stored = before.and_then(|before| before.variables.get(name)).and_then(Value::as_str);
-        let stored = stored.ok_or_else(|| refuse("had no secret to keep"))?;
-        if has_new {
-            return Err(refuse("has another receiver: give the secret again"));
-        }
-        stored.clone_into(text);
-    }
-    Ok(())
 }
 
 /// Seals the secrets that a flow of an earlier version has in clear; `None` without any.
@@ -332,11 +291,7 @@ pub fn seal_stored(flow: &AutomationFlow, vault: &Vault) -> Result<Option<Automa
             }
         }
     }
-    for (_, text) in secret_variables(&mut sealed_flow) {
-        if !text.starts_with(SEALED_PREFIX) {
-            *text = sealed_variable(text, vault)?;
-        }
-    }
+    flow_variables::seal_stored(&mut sealed_flow, vault)?;
     Ok((sealed_flow != *flow).then_some(sealed_flow))
 }
 
@@ -412,142 +367,6 @@ pub fn without_secrets(flow: &AutomationFlow) -> AutomationFlow {
             }
         }
     }
-    for (_, text) in secret_variables(&mut hidden) {
-        SECRET_SHOWN.clone_into(text);
-    }
+    flow_variables::hide(&mut hidden);
     hidden
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn flow(params: &Value) -> AutomationFlow {
-        let steps = json!([
-            { "step_id": "a", "type": "action", "kind": "webhook_out", "params": params },
-            { "step_id": "b", "type": "action", "kind": "for_each_node",
-                "params": { "action": { "kind": "webhook_out", "params": params } } },
-        ]);
-        serde_json::from_value(json!({ "name": "f", "steps": steps })).unwrap()
-    }
-
-    fn secrets(flow: &AutomationFlow) -> Vec<Params> {
-        let of = |step: &FlowStep| params_at(&step.params, place(step).unwrap()).unwrap().clone();
-        flow.steps.iter().map(of).collect()
-    }
-
-    fn given(url: &str, secret: &str) -> Value {
-        let headers = json!({
-            "X-Api-Key": secret, "X-Node": "{{/trigger/node_id}}", "Content-Type": "text/plain",
-        });
-        let body = json!({ "text": "x", "api_key": secret, "user": [{ "Token": secret }] });
-        json!({
-            "url": url, "authorization": secret, "signing_key": secret, "headers": headers, "body": body,
-        })
-    }
-
-    #[test]
-    fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
-        let vault = Vault::new(&[7; 32]);
-        let mut sealed = flow(&given("https://hook.test/T0/token?key=1", "hush"));
-        seal(&mut sealed, None, &vault).unwrap();
-        let text = serde_json::to_string(&sealed).unwrap();
-        assert!(!text.contains("token") && !text.contains("hush"), "{text}");
-        for params in secrets(&sealed) {
-            let url = params["url"].as_str().unwrap();
-            assert_eq!(opened_url(url, &vault).unwrap(), "https://hook.test/T0/token?key=1");
-            for value in [&params["authorization"], &params["headers"]["X-Api-Key"]] {
-                assert_eq!(opened_header(value.as_str().unwrap(), &vault).unwrap(), "hush");
-            }
-            assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
-            let (body, texts) = opened_body(&params["body"], &vault).unwrap();
-            assert_eq!(body["user"][0]["Token"], "hush");
-            assert_eq!(texts, ["hush"; 2]);
-        }
-        let view = without_secrets(&sealed);
-        let expected = given("https://hook.test/(set)", SECRET_SHOWN);
-        assert_eq!(secrets(&view), vec![expected.as_object().unwrap().clone(); 2]);
-
-        // What is shown keeps what is stored, for the same receiver only.
-        let mut same = view.clone();
-        seal(&mut same, Some(&sealed), &vault).unwrap();
-        assert_eq!(same, sealed);
-        let mut same = flow(&given("https://HOOK.test:443/(set)", SECRET_SHOWN));
-        seal(&mut same, Some(&sealed), &vault).unwrap();
-        assert_eq!(secrets(&same)[0]["authorization"], secrets(&sealed)[0]["authorization"]);
-        for url in ["https://other.test/", "http://hook.test:443/", "https://hook.test:444/(set)"] {
-            let mut moved = flow(&given(url, SECRET_SHOWN));
-            assert!(seal(&mut moved, Some(&sealed), &vault).is_err(), "{url}");
-        }
-        let mut new = flow(&given("https://hook.test/a", SECRET_SHOWN));
-        assert!(seal(&mut new, None, &vault).is_err());
-    }
-
-    #[test]
-    fn secret_between_templates_is_sealed_and_hidden() {
-        let vault = Vault::new(&[7; 32]);
-        let params = json!({
-            "url": "https://hook.test/", "authorization": "Bearer hush-{{/trigger/x}}",
-            "headers": {"X-A": "hush {{/trigger/x}}"},
-            "body": {"routing_key": "hush", "token": "hush {{/trigger/x}}"},
-        });
-        let mut sealed = flow(&params);
-        seal(&mut sealed, None, &vault).unwrap();
-        assert!(!serde_json::to_string(&sealed).unwrap().contains("hush"));
-        let view = without_secrets(&sealed);
-        for params in secrets(&view) {
-            assert_eq!(params["authorization"], "(set){{/trigger/x}}");
-            assert_eq!(params["headers"]["X-A"], "(set){{/trigger/x}}");
-            let body = json!({"routing_key": "(set)", "token": "(set){{/trigger/x}}"});
-            assert_eq!(params["body"], body);
-        }
-        let mut same = view.clone();
-        seal(&mut same, Some(&sealed), &vault).unwrap();
-        assert_eq!(same, sealed);
-        let header = secrets(&sealed)[0]["headers"]["X-A"].as_str().unwrap().to_owned();
-        let filled = header.replace("{{/trigger/x}}", "7");
-        assert_eq!(opened_header(&filled, &vault).unwrap(), "hush 7");
-        assert_eq!(seal_stored(&sealed, &vault), Ok(None));
-    }
-
-    #[test]
-    fn secret_variable_is_sealed_hidden_and_kept_for_its_receivers() {
-        let vault = Vault::new(&[7; 32]);
-        let with = |url: &str, token: &str| {
-            let mut flow = flow(&json!({ "url": url }));
-            flow.variables =
-                serde_json::from_value(json!({"api_key": token, "n": "plain"})).unwrap();
-            flow
-        };
-        let mut sealed = with("https://hook.test/", "hush");
-        seal(&mut sealed, None, &vault).unwrap();
-        let text = sealed.variables["api_key"].as_str().unwrap().to_owned();
-        assert!(text.starts_with(SEALED_PREFIX) && sealed.variables["n"] == "plain");
-        let body = json!({ "text": format!("key {text}!") });
-        assert_eq!(opened_body(&body, &vault).unwrap().0, json!({ "text": "key hush!" }));
-        let view = without_secrets(&sealed);
-        assert_eq!(view.variables["api_key"], SECRET_SHOWN);
-        let mut same = view;
-        seal(&mut same, Some(&sealed), &vault).unwrap();
-        assert_eq!(same.variables, sealed.variables);
-        let mut moved = with("https://other.test/", SECRET_SHOWN);
-        assert!(seal(&mut moved, Some(&sealed), &vault).is_err());
-        let mut clear = with("https://hook.test/", "hush");
-        clear = seal_stored(&clear, &vault).unwrap().unwrap();
-        assert!(!serde_json::to_string(&clear.variables).unwrap().contains("hush"));
-        assert_eq!(seal_stored(&clear, &vault), Ok(None));
-    }
-
-    #[test]
-    fn secrets_of_an_earlier_version_are_sealed_once() {
-        let vault = Vault::new(&[7; 32]);
-        let clear = flow(&given("https://hook.test/T0/token", "hush"));
-        let sealed = seal_stored(&clear, &vault).unwrap().unwrap();
-        let text = serde_json::to_string(&sealed).unwrap();
-        assert!(!text.contains("token") && !text.contains("hush"), "{text}");
-        assert_eq!(seal_stored(&sealed, &vault), Ok(None));
-        assert_eq!(without_secrets(&clear), without_secrets(&sealed));
-    }
 }

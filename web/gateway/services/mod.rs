@@ -17,6 +17,9 @@ pub mod firewall_diff;
 pub mod firmware;
 pub mod flow_backends;
 pub mod flow_secrets;
+#[cfg(test)]
+mod flow_secrets_tests;
+mod flow_variables;
 pub mod gateway_links;
 pub mod history;
 pub mod host;

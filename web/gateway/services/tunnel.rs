@@ -1,22 +1,23 @@
 //! WireGuard tunnel: kernel peers follow the approved registrations.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use groundwave_credentials::{PrivateKey, PublicKey as KernelKey};
+use groundwave_credentials::PublicKey as KernelKey;
 use groundwave_files::ReadingError;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::AddressPool;
 use groundwave_host::readings::RouteSocket;
-use groundwave_netlink::wireguard::{AllowedIp, Device, DeviceConfig, Peer, PeerConfig, WireGuard};
-use groundwave_protocol::{GatewayEnd, PublicKey};
+use groundwave_netlink::wireguard::{AllowedIp, DeviceConfig, Peer, PeerConfig, WireGuard};
+use groundwave_protocol::PublicKey;
 use tokio_util::sync::CancellationToken;
 
 use super::world::World;
 use crate::settings::Settings;
+use crate::tunnel_device::TunnelDevice;
 
 /// State of the gateway's end of the tunnel.
 #[derive(Debug, Default)]
@@ -40,96 +41,35 @@ const LOOK: Duration = Duration::from_secs(30);
 /// First and longest time between two attempts after a failure.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// WireGuard interface of the gateway's end of the tunnel.
-#[derive(Debug)]
-pub struct TunnelDevice {
-    /// Name of the interface.
-    pub ifname: String,
-    /// Private key.
-    pub key: PrivateKey,
-    /// Public key of the private one.
-    pub public_key: PublicKey,
-    /// Endpoint announced to nodes; the interface listens on its port.
-    pub endpoint: SocketAddr,
-    /// MTU, bytes.
-    pub mtu_bytes: u16,
-}
-
-impl TunnelDevice {
-    /// End of the tunnel as nodes are told, with the gateway's address of a pool.
-    #[must_use]
-    pub fn end(&self, pool: AddressPool) -> GatewayEnd {
-        GatewayEnd {
-            public_key: self.public_key,
-            endpoint: self.endpoint.to_string(),
-            overlay_ip: pool.gateway(),
-        }
+/// Makes the interface and its peers as they are to be; `before` is the pool of the address that it was
+/// given last.
+fn reconcile(
+    tunnel: &TunnelDevice,
+    view: &Snapshot,
+    before: Option<AddressPool>,
+) -> Result<usize, ReadingError> {
+    let pool = view.onboarding.pool;
+    if tunnel.restore(pool)? {
+        tracing::warn!(
+            ifname = tunnel.ifname,
+            "another program changed the tunnel: it was laid again"
+        );
     }
-
-    /// Creates the interface unless it exists; sets its key, port and address.
-    ///
-    /// # Errors
-    /// The kernel's error.
-    pub fn lay(&self, pool: AddressPool) -> Result<(), ReadingError> {
-        let mut routes = RouteSocket::open(None)?;
-        routes.ensure_device(&self.ifname, "wireguard")?;
-        let wish = DeviceConfig {
-            private_key: Some(self.key.clone()),
-            listen_port: Some(self.endpoint.port()),
-            ..DeviceConfig::default()
-        };
-        WireGuard::open(None)?.set(&self.ifname, &wish)?;
-        routes.add_address(&self.ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())?;
-        routes.bring_up(&self.ifname, Some(u32::from(self.mtu_bytes)))
+    let mut routes = RouteSocket::open(None)?;
+    routes.add_address(&tunnel.ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())?;
+    if let Some(before) = before.filter(|before| *before != pool) {
+        let ip = IpAddr::V4(before.gateway());
+        routes.remove_address(&tunnel.ifname, ip, before.prefix_len())?;
     }
-
-    /// `true` if the interface has the key and the port of this end.
-    fn is_configured(&self, device: &Device) -> bool {
-        device.public_key == Some(self.key.public()) && device.listen_port == self.endpoint.port()
+    let mut kernel = WireGuard::open(None)?;
+    let device = kernel.device(&tunnel.ifname)?;
+    let peers = changes(&wished(view), &device.peers);
+    let count = peers.len();
+    if count > 0 {
+        let wish = DeviceConfig { peers, ..DeviceConfig::default() };
+        kernel.set(&tunnel.ifname, &wish)?;
     }
-
-    /// Lays the interface again where another program removed it, took it down or gave it another key or
-    /// port; `true` if one did.
-    fn restore(&self, pool: AddressPool) -> Result<bool, ReadingError> {
-        let links = RouteSocket::open(None)?.links()?;
-        let is_up = links.iter().any(|link| link.name == self.ifname && link.operstate != "down");
-        if is_up && self.is_configured(&WireGuard::open(None)?.device(&self.ifname)?) {
-            return Ok(false);
-        }
-        self.lay(pool)?;
-        Ok(true)
-    }
-
-    /// Makes the interface and its peers as they are to be; `before` is the pool of the address that it was
-    /// given last.
-    fn reconcile(
-        &self,
-        view: &Snapshot,
-        before: Option<AddressPool>,
-    ) -> Result<usize, ReadingError> {
-        let pool = view.onboarding.pool;
-        if self.restore(pool)? {
-            tracing::warn!(
-                ifname = self.ifname,
-                "another program changed the tunnel: it was laid again"
-            );
-        }
-        let mut routes = RouteSocket::open(None)?;
-        routes.add_address(&self.ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())?;
-        if let Some(before) = before.filter(|before| *before != pool) {
-            let ip = IpAddr::V4(before.gateway());
-            routes.remove_address(&self.ifname, ip, before.prefix_len())?;
-        }
-        let mut kernel = WireGuard::open(None)?;
-        let device = kernel.device(&self.ifname)?;
-        let peers = changes(&wished(view), &device.peers);
-        let count = peers.len();
-        if count > 0 {
-            let wish = DeviceConfig { peers, ..DeviceConfig::default() };
-            kernel.set(&self.ifname, &wish)?;
-        }
-        Ok(count)
-    }
+    Ok(count)
 }
 
 /// Desired peers by key.
@@ -201,7 +141,7 @@ pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationTok
         if !is_current {
             reconciled = Some(Arc::clone(&view.onboarding));
             let (device, before, next) = (Arc::clone(&device), pool, view.onboarding.pool);
-            let work = move || device.reconcile(&view, before);
+            let work = move || reconcile(&device, &view, before);
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(count)) => {
                     pool = Some(next);
@@ -281,30 +221,6 @@ mod tests {
         );
         assert!(matches!(&changes[2], PeerConfig::Present { allowed_ips, .. }
             if allowed_ips[0].to_string() == "10.42.0.4/32"));
-    }
-
-    #[test]
-    fn interface_with_another_key_or_port_is_not_as_configured() {
-        let key = PrivateKey::from_bytes([7; 32]);
-        let public_key = PublicKey::new(key.public().0).unwrap();
-        let tunnel = TunnelDevice {
-            ifname: "wg0".to_owned(),
-            endpoint: "10.41.0.1:51820".parse().unwrap(),
-            public_key,
-            mtu_bytes: 1420,
-            key,
-        };
-        let device = |public_key, listen_port| Device {
-            ifname: "wg0".to_owned(),
-            public_key,
-            listen_port,
-            peers: Vec::new(),
-        };
-        let own = Some(tunnel.key.public());
-        assert!(tunnel.is_configured(&device(own, 51820)));
-        for (key, port) in [(own, 51821), (None, 51820), (Some(KernelKey([9; 32])), 51820)] {
-            assert!(!tunnel.is_configured(&device(key, port)));
-        }
     }
 
     #[test]

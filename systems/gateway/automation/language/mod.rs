@@ -12,6 +12,7 @@ mod mistake;
 mod node_use;
 mod outside;
 mod plan;
+mod secret_names;
 mod templates;
 #[cfg(test)]
 mod tests;
@@ -36,9 +37,10 @@ pub use node_use::{NodeUse, remove_node};
 pub use outside::{
     Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, MqttPublish, Retry, RunPlan,
     SEALED_END, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, hide_sealed, hide_secrets,
-    is_secret_field, is_secret_header, replace_sealed, shown_url, url_parts, visit_secret_texts,
+    replace_sealed, shown_url, url_parts, visit_secret_texts,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
+pub use secret_names::{is_secret_field, is_secret_header};
 pub use templates::template_mistakes;
 pub use threshold::{Crossing, ThresholdMemory};
 pub use triggers::{

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::secret_names::is_secret_field;
 use super::templates::escaped;
 
 /// Beginning of a secret that is sealed.
@@ -72,51 +73,6 @@ pub const SEALED_PATH: &str = "/sealed:";
 
 /// Form of a secret in views; in a change it keeps the one before.
 pub const SECRET_SHOWN: &str = "(set)";
-
-/// Headers of webhooks that are shown and stored in clear.
-const PLAIN_HEADERS: [&str; 5] =
-    ["accept", "accept-language", "cache-control", "content-type", "user-agent"];
-
-/// True for a header of a webhook whose value may be a secret.
-#[must_use]
-pub fn is_secret_header(name: &str) -> bool {
-    !PLAIN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
-}
-
-/// Words in names of fields whose values are secrets.
-const SECRET_WORDS: [&str; 15] = [
-    "accesskey",
-    "apikey",
-    "appkey",
-    "authkey",
-    "authorization",
-    "chatid",
-    "credential",
-    "integrationkey",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "routingkey",
-    "secret",
-    "token",
-];
-
-/// True for a field in the body of a webhook, or a variable of a flow, whose value may be a secret, by its
-/// name.
-///
-/// ```
-/// use groundwave_gateway::automation::is_secret_field;
-/// assert!(is_secret_field("api_key") && is_secret_field("accessToken"));
-/// assert!(is_secret_field("routing_key"));
-/// assert!(!is_secret_field("key") && !is_secret_field("text"));
-/// ```
-#[must_use]
-pub fn is_secret_field(name: &str) -> bool {
-    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-    let name: String = letters.flat_map(char::to_lowercase).collect();
-    SECRET_WORDS.iter().any(|word| name.contains(word))
-}
 
 /// Calls `visit` with the pointer and the text of each text in the body of a webhook that stands in a field
 /// whose value may be a secret, or below one.

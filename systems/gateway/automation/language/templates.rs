@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::definition::{AutomationFlow, FlowStep, StepRole};
 use super::mistake::{FlowMistake, MistakeCode};
-use super::outside::is_secret_field;
+use super::secret_names::is_secret_field;
 use super::triggers::NodeEventKind;
 
 /// Values of the context by its parts.

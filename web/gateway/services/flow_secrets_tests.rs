@@ -1,0 +1,136 @@
+//! Tests of secrets in flows.
+
+use groundwave_gateway::automation::{AutomationFlow, FlowStep, SEALED_PREFIX, SECRET_SHOWN};
+use serde_json::{Value, json};
+
+use super::flow_secrets::{
+    Params, opened_body, opened_header, opened_url, params_at, place, seal, seal_stored,
+    without_secrets,
+};
+use super::vault::Vault;
+
+fn flow(params: &Value) -> AutomationFlow {
+    let steps = json!([
+        { "step_id": "a", "type": "action", "kind": "webhook_out", "params": params },
+        { "step_id": "b", "type": "action", "kind": "for_each_node",
+            "params": { "action": { "kind": "webhook_out", "params": params } } },
+    ]);
+    serde_json::from_value(json!({ "name": "f", "steps": steps })).unwrap()
+}
+
+fn secrets(flow: &AutomationFlow) -> Vec<Params> {
+    let of = |step: &FlowStep| params_at(&step.params, place(step).unwrap()).unwrap().clone();
+    flow.steps.iter().map(of).collect()
+}
+
+fn given(url: &str, secret: &str) -> Value {
+    let headers = json!({
+        "X-Api-Key": secret, "X-Node": "{{/trigger/node_id}}", "Content-Type": "text/plain",
+    });
+    let body = json!({ "text": "x", "api_key": secret, "user": [{ "Token": secret }] });
+    json!({
+        "url": url, "authorization": secret, "signing_key": secret, "headers": headers, "body": body,
+    })
+}
+
+#[test]
+fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
+    let vault = Vault::new(&[7; 32]);
+    let mut sealed = flow(&given("https://hook.test/T0/token?key=1", "hush"));
+    seal(&mut sealed, None, &vault).unwrap();
+    let text = serde_json::to_string(&sealed).unwrap();
+    assert!(!text.contains("token") && !text.contains("hush"), "{text}");
+    for params in secrets(&sealed) {
+        let url = params["url"].as_str().unwrap();
+        assert_eq!(opened_url(url, &vault).unwrap(), "https://hook.test/T0/token?key=1");
+        for value in [&params["authorization"], &params["headers"]["X-Api-Key"]] {
+            assert_eq!(opened_header(value.as_str().unwrap(), &vault).unwrap(), "hush");
+        }
+        assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
+        let (body, texts) = opened_body(&params["body"], &vault).unwrap();
+        assert_eq!(body["user"][0]["Token"], "hush");
+        assert_eq!(texts, ["hush"; 2]);
+    }
+    let view = without_secrets(&sealed);
+    let expected = given("https://hook.test/(set)", SECRET_SHOWN);
+    assert_eq!(secrets(&view), vec![expected.as_object().unwrap().clone(); 2]);
+
+    // What is shown keeps what is stored, for the same receiver only.
+    let mut same = view.clone();
+    seal(&mut same, Some(&sealed), &vault).unwrap();
+    assert_eq!(same, sealed);
+    let mut same = flow(&given("https://HOOK.test:443/(set)", SECRET_SHOWN));
+    seal(&mut same, Some(&sealed), &vault).unwrap();
+    assert_eq!(secrets(&same)[0]["authorization"], secrets(&sealed)[0]["authorization"]);
+    for url in ["https://other.test/", "http://hook.test:443/", "https://hook.test:444/(set)"] {
+        let mut moved = flow(&given(url, SECRET_SHOWN));
+        assert!(seal(&mut moved, Some(&sealed), &vault).is_err(), "{url}");
+    }
+    let mut new = flow(&given("https://hook.test/a", SECRET_SHOWN));
+    assert!(seal(&mut new, None, &vault).is_err());
+}
+
+#[test]
+fn secret_between_templates_is_sealed_and_hidden() {
+    let vault = Vault::new(&[7; 32]);
+    let params = json!({
+        "url": "https://hook.test/", "authorization": "Bearer hush-{{/trigger/x}}",
+        "headers": {"X-A": "hush {{/trigger/x}}"},
+        "body": {"routing_key": "hush", "token": "hush {{/trigger/x}}"},
+    });
+    let mut sealed = flow(&params);
+    seal(&mut sealed, None, &vault).unwrap();
+    assert!(!serde_json::to_string(&sealed).unwrap().contains("hush"));
+    let view = without_secrets(&sealed);
+    for params in secrets(&view) {
+        assert_eq!(params["authorization"], "(set){{/trigger/x}}");
+        assert_eq!(params["headers"]["X-A"], "(set){{/trigger/x}}");
+        let body = json!({"routing_key": "(set)", "token": "(set){{/trigger/x}}"});
+        assert_eq!(params["body"], body);
+    }
+    let mut same = view.clone();
+    seal(&mut same, Some(&sealed), &vault).unwrap();
+    assert_eq!(same, sealed);
+    let header = secrets(&sealed)[0]["headers"]["X-A"].as_str().unwrap().to_owned();
+    let filled = header.replace("{{/trigger/x}}", "7");
+    assert_eq!(opened_header(&filled, &vault).unwrap(), "hush 7");
+    assert_eq!(seal_stored(&sealed, &vault), Ok(None));
+}
+
+#[test]
+fn secret_variable_is_sealed_hidden_and_kept_for_its_receivers() {
+    let vault = Vault::new(&[7; 32]);
+    let with = |url: &str, token: &str| {
+        let mut flow = flow(&json!({ "url": url }));
+        flow.variables = serde_json::from_value(json!({"api_key": token, "n": "plain"})).unwrap();
+        flow
+    };
+    let mut sealed = with("https://hook.test/", "hush");
+    seal(&mut sealed, None, &vault).unwrap();
+    let text = sealed.variables["api_key"].as_str().unwrap().to_owned();
+    assert!(text.starts_with(SEALED_PREFIX) && sealed.variables["n"] == "plain");
+    let body = json!({ "text": format!("key {text}!") });
+    assert_eq!(opened_body(&body, &vault).unwrap().0, json!({ "text": "key hush!" }));
+    let view = without_secrets(&sealed);
+    assert_eq!(view.variables["api_key"], SECRET_SHOWN);
+    let mut same = view;
+    seal(&mut same, Some(&sealed), &vault).unwrap();
+    assert_eq!(same.variables, sealed.variables);
+    let mut moved = with("https://other.test/", SECRET_SHOWN);
+    assert!(seal(&mut moved, Some(&sealed), &vault).is_err());
+    let mut clear = with("https://hook.test/", "hush");
+    clear = seal_stored(&clear, &vault).unwrap().unwrap();
+    assert!(!serde_json::to_string(&clear.variables).unwrap().contains("hush"));
+    assert_eq!(seal_stored(&clear, &vault), Ok(None));
+}
+
+#[test]
+fn secrets_of_an_earlier_version_are_sealed_once() {
+    let vault = Vault::new(&[7; 32]);
+    let clear = flow(&given("https://hook.test/T0/token", "hush"));
+    let sealed = seal_stored(&clear, &vault).unwrap().unwrap();
+    let text = serde_json::to_string(&sealed).unwrap();
+    assert!(!text.contains("token") && !text.contains("hush"), "{text}");
+    assert_eq!(seal_stored(&sealed, &vault), Ok(None));
+    assert_eq!(without_secrets(&clear), without_secrets(&sealed));
+}
