@@ -13,7 +13,18 @@ use crate::support::command;
 
 /// Restores `sealed` into `folder` with the key of the first gateway; its exit code and output.
 fn restore(sealed: &Path, key: &Path, folder: &Path) -> (Option<i32>, String) {
+    restore_with(sealed, key, folder, &[])
+}
+
+/// As [`restore`], with further options.
+fn restore_with(
+    sealed: &Path,
+    key: &Path,
+    folder: &Path,
+    options: &[&str],
+) -> (Option<i32>, String) {
     let output = command(&["restore"])
+        .args(options)
         .arg(sealed)
         .arg("--token-key")
         .arg(key)
@@ -63,6 +74,12 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     assert_eq!(fs::read(restored.join("token.key")).unwrap(), fs::read(&key).unwrap());
     // It is not put over another one unasked.
     assert_eq!(restore(&sealed, &key, other.path()).0, Some(2));
+    for aside in ["state.replaced", "state.replaced.2"] {
+        fs::write(restored.join("mark"), aside).unwrap();
+        let (code, answer) = restore_with(&sealed, &key, other.path(), &["--force"]);
+        assert_eq!(code, Some(0), "{answer}");
+        assert_eq!(fs::read_to_string(other.path().join(aside).join("mark")).unwrap(), aside);
+    }
 
     let again = start(other.path(), "info", Stdio::piped());
     // Tokens of the first gateway hold, readings and nodes are there, the audit log goes on.

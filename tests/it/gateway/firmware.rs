@@ -58,6 +58,15 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
     assert_eq!(document["size_bytes"], 700_000);
     upload(&bench, "2", &image, &image).problem(409);
     assert_eq!(files(place.path()), 1);
+    // A release has an image for each board.
+    let board = upload(&bench, "2&board=rpi-4", &image, &image).is(201);
+    assert_eq!((&board["version"], &board["board"]), (&json!("2"), &json!("rpi-4")));
+    upload(&bench, "2&board=rpi-4", &image, &image).problem(409);
+    upload(&bench, "%E2%80%AE2", &image, &image).problem(422);
+    let admin = bench.login("admin");
+    let path = format!("{IMAGES}/{}", board["image_id"].as_str().unwrap());
+    bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
+    assert_eq!(files(place.path()), 1);
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     bench
         .call(&admin, "POST", &format!("{IMAGES}?version=3&sha256={}", "0".repeat(64)), &json!({}))

@@ -8,6 +8,7 @@ mod backup;
 mod cameras;
 mod canary;
 mod connections;
+mod events;
 mod external;
 mod firewall;
 mod firmware;

@@ -156,6 +156,31 @@ fn polls_become_series() {
     assert!(down["last_error"].as_str().unwrap().contains("127.0.0.1:1"), "{down}");
 }
 
+#[test]
+fn keys_in_urls_are_for_admins() {
+    let bench = bench();
+    let server = Server::start(&bench);
+    let admin = bench.login("admin");
+    let mut body = system(server.address);
+    body["base_url"] = json!(format!("http://{}/api/SECRET1", server.address));
+    let check = json!({ "metric": "a", "path": "/none?apikey=SECRET3", "json_pointer": "/a" });
+    body["checks"] = json!([check]);
+    let (path, creation) = create(&bench, &admin, &body);
+    let id = creation["system_id"].as_str().unwrap().parse().unwrap();
+    bench.runtime.block_on(poll(&bench.gateway, Due { system: id, endpoint: None }));
+    let whole = bench.get(&admin, &path).is(200);
+    assert_eq!((&whole["base_url"], &whole["checks"]), (&body["base_url"], &creation["checks"]));
+    assert!(whole["last_error"].as_str().unwrap().contains("SECRET3"), "{whole}");
+    for role in ["viewer", "operator"] {
+        let token = bench.login(role);
+        for path in [&path, SYSTEMS] {
+            let text = bench.get(&token, path).is(200).to_string();
+            assert!(!text.contains("SECRET"), "{text}");
+            assert!(text.contains("/none?redacted") && text.contains("/(set)"), "{text}");
+        }
+    }
+}
+
 #[needs(ipv6, namespaces)]
 #[test]
 fn systems_are_reached_by_ipv4_and_ipv6() {
