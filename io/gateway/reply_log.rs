@@ -66,6 +66,8 @@ pub struct ReplyLog {
     end: Mutex<End>,
     /// Records at the start, until they are taken.
     records: Mutex<Vec<ReplyRecord>>,
+    /// Number of lines that held other text than records when it was opened.
+    pub damaged_lines: usize,
 }
 
 fn append_to(path: &Path) -> io::Result<File> {
@@ -74,7 +76,7 @@ fn append_to(path: &Path) -> io::Result<File> {
 }
 
 impl ReplyLog {
-    /// Opens the log, or creates it; a line cut off by a crash is ignored.
+    /// Opens the log, or creates it; a line cut off by a crash is ignored, damaged ones are counted.
     ///
     /// # Errors
     /// Of the file system.
@@ -82,11 +84,18 @@ impl ReplyLog {
         let file = append_to(path)?;
         let bytes = std::fs::read(path)?;
         let lines = bytes.split(|byte| *byte == b'\n');
-        let records = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         let is_torn = bytes.last().is_some_and(|byte| *byte != b'\n');
+        let (records, others): (Vec<_>, Vec<_>) = lines
+            .filter(|line| !line.is_empty())
+            .map(serde_json::from_slice::<ReplyRecord>)
+            .partition(Result::is_ok);
+        // A line cut off by a crash ends too early; one is left before each later record.
+        let is_damaged = |err: &serde_json::Error| !err.is_eof();
+        let damaged_lines = others.into_iter().filter_map(Result::err).filter(is_damaged).count();
+        let records = records.into_iter().flatten().collect();
         let end = End { file, bytes: bytes.len() as u64, base_bytes: 0, is_torn };
         let path = path.to_owned();
-        Ok(Self { path, end: Mutex::new(end), records: Mutex::new(records) })
+        Ok(Self { path, end: Mutex::new(end), records: Mutex::new(records), damaged_lines })
     }
 
     /// Records of earlier runs, in the order in which they were written; once.
@@ -175,6 +184,9 @@ mod tests {
         log.append(&record("c", ReplyState::Free)).unwrap();
         let log = ReplyLog::open(&path).unwrap();
         assert_eq!(log.take_records().last(), Some(&record("c", ReplyState::Free)));
+        assert_eq!(log.damaged_lines, 0);
+        append_to(&path).unwrap().write_all(b"garbage\n{}\n").unwrap();
+        assert_eq!(ReplyLog::open(&path).unwrap().damaged_lines, 2);
         log.rewrite(&records[2..]).unwrap();
         log.append(&record("d", ReplyState::Begun)).unwrap();
         let log = ReplyLog::open(&path).unwrap();

@@ -334,6 +334,15 @@ impl GatewayConfig {
         hosts.extend(self.hosts.iter().cloned());
         let heartbeat = Duration::from_secs_f64(self.heartbeat_s);
         let defaults = Settings::default();
+        let path = self.state.file("replies.jsonl");
+        let replies = ReplyLog::open(&path).map_err(Failure::input)?;
+        if replies.damaged_lines > 0 {
+            tracing::error!(
+                "log of replies {}: {} damaged lines are ignored; requests of theirs may be carried out again",
+                path.display(),
+                replies.damaged_lines
+            );
+        }
         let tunnel_device = match is_apart {
             true => self.create_tunnel(overlay, defaults.tunnel_mtu)?,
             false => None,
@@ -357,9 +366,7 @@ impl GatewayConfig {
             firmware: Some(
                 FirmwareFolder::open(&self.state.file("firmware")).map_err(Failure::input)?,
             ),
-            replies: Some(Arc::new(
-                ReplyLog::open(&self.state.file("replies.jsonl")).map_err(Failure::input)?,
-            )),
+            replies: Some(Arc::new(replies)),
             nut: self.nut_server()?,
             gpio_lines: self.gpio_lines.clone(),
             flow_servers: self.flows.open(planning)?,
