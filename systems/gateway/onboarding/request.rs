@@ -215,10 +215,6 @@ impl Command for RequestJoin {
             None => join_key::valid(world, self.claims.code_sha256),
             Some(_) => None,
         };
-        registration.code_refusal = match (self.claims.code_sha256, expected, &join_key) {
-            (Some(code), None, None) => self.code_refusal(world, code),
-            _ => None,
-        };
         let evidence = Evidence {
             expected: expected.is_some() || join_key.is_some(),
             proof: self.claims.proof == Proof::Valid,
@@ -234,6 +230,12 @@ impl Command for RequestJoin {
                 Admission::Approved if is_of_other => Admission::Pending,
                 verdict => verdict,
             },
+        };
+        registration.code_refusal = match self.claims.code_sha256 {
+            Some(code) if verdict == Admission::Pending && expected.is_none() => {
+                self.code_refusal(world, code)
+            }
+            _ => None,
         };
         let was_in = registration.state == RegistrationState::Approved;
         registration.claims = self.claims.clone();

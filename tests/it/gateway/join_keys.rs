@@ -36,6 +36,14 @@ fn a_join_key_admits_nodes_until_it_is_used_up_or_removed() {
     assert_eq!(register(&bench, 7, code).is(200)["state"], "approved");
     assert_eq!(register(&bench, 8, code).is(201)["state"], "approved");
     assert_eq!(register(&bench, 9, code).is(202)["state"], "pending");
+    let refusal = |answer: &Value| {
+        let id = answer["registration_id"].as_str().unwrap();
+        bench.get(&admin, &format!("/v1/admin/registrations/{id}")).is(200)["code_refusal"].clone()
+    };
+    assert_eq!(refusal(&first), Value::Null);
+    assert_eq!(refusal(&register(&bench, 9, code).is(202)), "used");
+    assert_eq!(refusal(&register(&bench, 12, &json!("x")).is(202)), "wrong");
+    assert_eq!(refusal(&register(&bench, 13, &Value::Null).is(202)), Value::Null);
     let listed = bench.get(&admin, KEYS).is(200);
     assert_eq!(listed["items"][0]["nodes_used"], 2);
     let nodes = bench.get(&admin, "/v1/nodes?tag=site-a").is(200);
