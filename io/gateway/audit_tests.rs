@@ -67,6 +67,12 @@ fn a_torn_line_is_taken_away_and_records_are_found() {
     let records = audit.find(&query).unwrap();
     let records: Vec<_> = records.iter().map(|record| record.number).collect();
     assert_eq!(records, [7, 6, 5]);
+    // The number of all that match, whatever the page.
+    let all = AuditQuery { before: u64::MAX, limit: 100, ..query.clone() };
+    let count = audit.find(&all).unwrap().len();
+    let page = AuditQuery { before: 6, limit: 1, ..query };
+    let (records, total) = audit.find_counted(&page).unwrap();
+    assert_eq!((records.len(), total), (1, count));
     drop(audit);
     assert_eq!(damage(&path), []);
 }

@@ -172,5 +172,19 @@ mod tests {
         for value in [f64::NAN, f64::INFINITY] {
             assert!(check_metric("mesh.tx_mbps", value).is_err());
         }
+        for (name, value) in [
+            ("mesh.signal_dbm", -1e308),
+            ("mesh.plink_estab", -3.0),
+            ("gps.lat_deg", 91.0),
+            ("ups.battery_charge_pct", 101.0),
+            ("i2c.a.b", 1e308),
+        ] {
+            assert!(check_metric(name, value).is_err(), "{name}");
+        }
+        for name in CORE_METRICS {
+            assert_eq!(check_metric(name, 0.0), Ok(()), "{name}");
+        }
+        assert_eq!(check_metric("gps.lon_deg", -180.0), Ok(()));
+        assert_eq!(check_metric("i2c.a.b", -1e200), Ok(()));
     }
 }

@@ -112,3 +112,20 @@ impl SensorTemplate {
         Ok(self.compute(known))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_hexadecimal_with_and_without_a_prefix() {
+        let parse =
+            |key: &str| Recording::parse(&BTreeMap::from([(key.to_owned(), "ffff".to_owned())]));
+        for key in ["0", "00", "0x00"] {
+            let recording = parse(key).unwrap();
+            assert_eq!(recording.by_register.keys().copied().collect::<Vec<_>>(), [0], "{key}");
+        }
+        assert!(parse("100").is_err() && parse("0x100").is_err());
+        assert!(parse("raw").unwrap().by_name.contains_key("raw"));
+    }
+}

@@ -24,6 +24,14 @@ fn update(name: &str) -> UpdateAccount {
 }
 
 #[test]
+fn usernames_that_differ_in_case_are_one() {
+    let mut engine = engine();
+    does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
+    let same = does(&mut engine, create("Ada", AccountRole::Viewer));
+    assert!(matches!(same, Err(Refusal::Conflict { .. })), "{same:?}");
+}
+
+#[test]
 fn an_admin_is_always_left() {
     let mut engine = engine();
     does(&mut engine, create("ada", AccountRole::Admin)).unwrap();

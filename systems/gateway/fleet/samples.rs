@@ -202,7 +202,6 @@ mod tests {
         assert_eq!(located(1, 3.0, 57.0, 0.0), Some((57.0, 0.0, 1_000)));
         assert_eq!(located(2, 0.0, 0.0, 0.0), Some((57.0, 0.0, 1_000)));
         assert_eq!(located(3, 1.0, 57.5, 11.0), Some((57.0, 0.0, 1_000)));
-        assert_eq!(located(4, 2.0, 91.0, 11.0), Some((57.0, 0.0, 1_000)));
         assert_eq!(located(5, 2.0, 57.5, 11.0), Some((57.5, 11.0, 5_000)));
     }
 

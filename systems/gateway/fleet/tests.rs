@@ -81,8 +81,24 @@ fn heartbeats_and_silence_change_the_state_of_a_node() {
     let view = engine.view();
     let events: Vec<_> =
         view.events.iter().map(|event| (event.kind, event.data.get("to"))).collect();
-    assert_eq!(events.len(), 6, "{events:?}");
+    // The registration waited and was approved before.
+    assert_eq!(events.len(), 7, "{events:?}");
     assert_eq!(events.last().unwrap().1.unwrap(), "online");
+}
+
+#[test]
+fn alert_of_the_gateway_is_an_event_within_bounds() {
+    let mut engine = engine();
+    let data = BTreeMap::from([("not_after".to_owned(), "2026-12-01".to_owned())]);
+    let alert = RecordAlert { about: "the certificate ends".to_owned(), data };
+    let long = RecordAlert { about: "x".repeat(1_025), ..alert.clone() };
+    assert!(matches!(does(&mut engine, long), Err(Refusal::Invalid { .. })));
+    does(&mut engine, alert).unwrap();
+    let view = engine.view();
+    let event = view.events.back().unwrap();
+    assert_eq!((event.kind, view.events.len()), (FleetEventKind::Alert, 1));
+    assert_eq!(event.data["about"], "the certificate ends");
+    assert_eq!(event.data["not_after"], "2026-12-01");
 }
 
 #[test]

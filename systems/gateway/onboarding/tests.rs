@@ -220,7 +220,7 @@ fn registration_that_waits_is_told_once() {
     let view = engine.view();
     let data = &view.events.back().unwrap().data;
     assert_eq!(data["registration_id"], outcome.registration.to_string());
-    assert_eq!((data["hostname"].as_str(), data["mac"].clone()), ("n1", mac(1).to_string()));
+    assert_eq!((data["hostname"].as_str(), data["mac"].clone()), ("node-1", mac(1).to_string()));
     // It expires after a day, and a later request waits anew.
     does_at(&mut engine, 3 * DAY_NS, request(2)).unwrap();
     assert_eq!(states(&engine), ["pending", "pending", "expired"]);

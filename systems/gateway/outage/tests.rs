@@ -120,6 +120,19 @@ fn a_relay_with_its_nodes_is_one_outage_with_one_notice_of_recovery() {
 }
 
 #[test]
+fn nodes_that_were_never_heard_begin_no_outage_until_they_fall_silent() {
+    let mut mesh = Mesh::new(&TREE);
+    mesh.passes(120, &[3, 4, 5, 6]);
+    assert_eq!(mesh.summaries(), [""; 0]);
+    // Installed later, one of them is an outage as any other.
+    mesh.passes(20, &[4, 5, 6]);
+    mesh.passes(90, &[3, 4, 5, 6]);
+    let summaries = mesh.summaries();
+    assert_eq!(summaries.len(), 1, "{summaries:?}");
+    assert!(summaries[0].starts_with("node n3 is silent: not heard for"), "{summaries:?}");
+}
+
+#[test]
 fn a_node_that_stays_silent_begins_an_outage_of_its_own_after_the_relay_is_back() {
     let mut mesh = Mesh::new(&TREE);
     mesh.passes(20, &[]);

@@ -100,7 +100,7 @@ fn nodes_get_addresses_of_the_network_and_hold_it() {
     let answer = bench.call(&admin, "DELETE", &path, &Value::Null);
     assert_eq!(answer.problem(409), "conflict");
     // In a wider range the gateway has another address, which nodes do not know.
-    let wider = json!({ "name": "home", "overlay_cidr": "10.0.0.0/8" });
+    let wider = json!({ "name": "home", "overlay_cidr": "10.48.0.0/13" });
     let answer = bench.call(&admin, "PUT", &path, &wider);
     assert_eq!(answer.problem(409), "conflict");
 

@@ -21,6 +21,22 @@ fn the_start_page_links_to_pages_that_answer_without_a_token() {
 }
 
 #[test]
+fn damaged_history_gives_degraded_health_until_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("telemetry.redb.damaged");
+    std::fs::write(&file, "x").unwrap();
+    let bench =
+        Bench::with(Settings { damaged_history: Some(file.clone()), ..Settings::default() });
+    let states = || {
+        let health = bench.get("", "/health").is(200);
+        (health["status"].clone(), health["checks"]["history"].clone())
+    };
+    assert_eq!(states(), (json!("degraded"), json!("degraded")));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(states(), (json!("ok"), json!("ok")));
+}
+
+#[test]
 fn absent_tunnel_gives_degraded_health() {
     let health = |settings: Settings| Bench::with(settings).get("", "/health").is(200);
     let without = health(Settings::default());

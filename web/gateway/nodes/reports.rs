@@ -269,3 +269,15 @@ pub async fn node_events(
     };
     Ok(Json(paging.of(all, show)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_of_ipv6_is_in_brackets() {
+        for (ip, url) in [("::1", "ip://[::1]"), ("10.41.0.7", "ip://10.41.0.7")] {
+            assert_eq!(address_url(ip.parse().unwrap()), url);
+        }
+    }
+}
