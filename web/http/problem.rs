@@ -371,8 +371,12 @@ impl From<QueryRejection> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        // The one place where errors are logged. A full disk is logged by the world, once.
-        if status.is_server_error() && status != StatusCode::INSUFFICIENT_STORAGE {
+        // The one place where errors are logged. A full disk is logged by the world, once; what this host
+        // lacks is not a failure of the server.
+        let is_absent =
+            self.kind.strip_prefix(URN_PREFIX) == Some(ProblemKind::BackendAbsent.as_str());
+        let is_failure = status.is_server_error() && status != StatusCode::INSUFFICIENT_STORAGE;
+        if is_failure && !is_absent {
             tracing::error!(status = self.status, detail = self.detail, "server error");
         } else {
             tracing::debug!(status = self.status, detail = self.detail, "client error");

@@ -320,6 +320,28 @@ fn gateway_whose_network_covers_the_underlay_serves_until_it_is_changed() {
 }
 
 #[test]
+fn overlay_without_the_addresses_of_nodes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = start(folder.path(), "info", Stdio::piped());
+    let token = admin(&server);
+    mast(&server, &token, 5);
+    server.end();
+    let output = command(&["serve", "gateway", "--gateway-bind", "127.0.0.1:0", "--tunnel", "off"])
+        .args(["--db", "world.db", "--state", "state", "--overlay", "10.78.0.0/24"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(
+        error.contains("invalid --overlay: found 10.78.0.0/24, allowed a range with 10.42."),
+        "{error}"
+    );
+    // In the range of before everything is as it was.
+    start(folder.path(), "info", Stdio::piped()).end();
+}
+
+#[test]
 fn bad_options_are_refused_before_anything_is_served() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |args: &[&str], expected: &str| {

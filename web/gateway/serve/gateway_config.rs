@@ -1,6 +1,6 @@
 //! Configuration of the mesh gateway.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,6 +232,11 @@ fn range(key: &str, text: &str) -> Result<AddressPool, Failure> {
     AddressPool::parse(text).map_err(|err| Failure::Input(format!("--{key}: {err}")))
 }
 
+/// A leased address outside a range, if there is one.
+fn outside(view: &Snapshot, overlay: AddressPool) -> Option<Ipv4Addr> {
+    view.onboarding.leases.keys().find(|ip| !overlay.holds(**ip)).copied()
+}
+
 impl GatewayConfig {
     /// Overlay addresses.
     pub fn overlay(&self) -> Result<AddressPool, Failure> {
@@ -253,12 +258,25 @@ impl GatewayConfig {
                 None if overlay.overlaps(&underlay) => {
                     format!("ranges apart from --underlay {underlay}")
                 }
-                None => return Ok((overlay, true)),
+                None => match outside(view, overlay) {
+                    Some(ip) => format!(
+                        "a range with {ip}, the address of a node: start with the range of before and \
+                         revoke the node, to change it"
+                    ),
+                    None => return Ok((overlay, true)),
+                },
             };
             let what = format!("invalid --overlay: found {overlay}, allowed {allowed}");
             return Err(Failure::Input(what));
         };
         let overlay = network.pool().map_err(Failure::Input)?;
+        if let Some(ip) = outside(view, overlay) {
+            tracing::error!(
+                network = network.name,
+                %overlay,
+                "this network lacks {ip}, the address of a node, which is not reached there: revoke the node"
+            );
+        }
         let is_apart = overlay.special().is_none() && !overlay.overlaps(&underlay);
         if !is_apart {
             tracing::error!(
@@ -318,12 +336,6 @@ impl GatewayConfig {
         let view = world.view();
         let underlay = range("underlay", &self.underlay)?;
         let (overlay, is_apart) = self.served(&view, underlay)?;
-        let foreign = view.onboarding.leases.keys().find(|ip| !overlay.holds(**ip));
-        if let Some(ip) = foreign {
-            return Err(Failure::Input(format!(
-                "invalid --overlay: {overlay} lacks {ip}, the address of a node; revoke the node first"
-            )));
-        }
         let key = self.state.key()?;
         let audit = super::audit::open(&self.state.file("audit.jsonl"), &key)?;
         let telemetry = self.state.file("telemetry.redb");

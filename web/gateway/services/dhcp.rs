@@ -1,6 +1,7 @@
 //! DHCP server of the underlay: leases and reservations of dnsmasq.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::StatusCode;
@@ -22,13 +23,15 @@ pub struct DhcpServer {
     leases: Option<PathBuf>,
     reservations: Option<PathBuf>,
     writing: Mutex<()>,
+    /// Lines of the file of leases that could not be read the last time.
+    unread_lines: AtomicUsize,
 }
 
 impl DhcpServer {
     /// Server with a file of leases and a folder of reservations.
     #[must_use]
     pub fn new(leases: Option<PathBuf>, reservations: Option<PathBuf>) -> Self {
-        Self { leases, reservations, writing: Mutex::default() }
+        Self { leases, reservations, ..Self::default() }
     }
 
     /// Leases by address. Blocks.
@@ -37,7 +40,16 @@ impl DhcpServer {
     /// 503 without a file of leases.
     pub fn leases(&self) -> Result<Vec<Lease>, Problem> {
         let path = self.leases.as_deref().ok_or_else(|| absent("no DHCP lease file configured"))?;
-        let mut leases = leases::read(path).map_err(unread)?.leases;
+        let read = leases::read(path).map_err(unread)?;
+        let before = self.unread_lines.swap(read.dropped, Ordering::Relaxed);
+        if read.dropped > before {
+            tracing::warn!(
+                lines = read.dropped,
+                "file of DHCP leases {}: lines that cannot be read are left out",
+                path.display()
+            );
+        }
+        let mut leases = read.leases;
         leases.sort_by_key(|lease| lease.ip);
         Ok(leases)
     }
