@@ -95,10 +95,10 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Largest value of a reading: sums of all readings of a series stay finite.
+/// Maximum of a reading: sums of all readings of a series stay finite.
 const VALUE_MAX: f64 = 1e290;
 
-/// Least and greatest value of a metric, both allowed: those that are possible for core metrics.
+/// Range of a metric with both ends: the values that are possible for core metrics.
 fn range_of(name: &str) -> (f64, f64) {
     let count = (0.0, 1e18);
     match name {

@@ -98,7 +98,7 @@ impl Recorded for HoldMinutes {
     type Reply = ();
 }
 
-/// Largest number of attributes of an alert of the gateway, and longest text, characters.
+/// Maximum number of attributes of an alert of the gateway, and maximum length of a text, characters.
 const ALERT_ENTRIES_MAX: usize = 16;
 const ALERT_CHARS_MAX: usize = 1_024;
 

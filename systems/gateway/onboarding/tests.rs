@@ -205,7 +205,7 @@ fn node_registered_ahead_has_a_key_and_an_address_of_its_own() {
 }
 
 #[test]
-fn registration_that_waits_is_told_once() {
+fn waiting_registration_gives_one_event() {
     let mut engine = engine();
     let states = |engine: &Engine<Snapshot>| {
         let view = engine.view();

@@ -120,7 +120,7 @@ fn a_relay_with_its_nodes_is_one_outage_with_one_notice_of_recovery() {
 }
 
 #[test]
-fn nodes_that_were_never_heard_begin_no_outage_until_they_fall_silent() {
+fn node_without_heartbeats_begins_no_outage() {
     let mut mesh = Mesh::new(&TREE);
     mesh.passes(120, &[3, 4, 5, 6]);
     assert_eq!(mesh.summaries(), [""; 0]);
