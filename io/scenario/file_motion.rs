@@ -182,6 +182,10 @@ pub struct WaypointFile {
     /// Longitude, degrees east (WGS84), [-180, 180].
     #[garde(range(min = -180.0, max = 180.0))]
     pub lon_deg: f64,
+    /// Antenna height above ground there, m, [0, 20000]; it changes evenly on the way. Left out, that of the
+    /// waypoint before.
+    #[garde(range(min = 0.0, max = HEIGHT_AGL_M_MAX))]
+    pub height_agl_m: Option<f64>,
 }
 
 /// A place to go to.

@@ -184,9 +184,12 @@ fn follow_body(
             );
         }
         last_ns = Some(at_ns);
-        bodies.push(
-            json!({ "at_ns": at_ns, "position": position(waypoint.lat_deg, waypoint.lon_deg) }),
-        );
+        let place = position(waypoint.lat_deg, waypoint.lon_deg);
+        let mut body = json!({ "at_ns": at_ns, "position": place });
+        if let Some(height_agl_m) = waypoint.height_agl_m {
+            body["height_agl_m"] = Json::from(height_agl_m);
+        }
+        bodies.push(body);
     }
     (lowering.report.count() == before).then(|| json!({ "waypoints": bodies }))
 }

@@ -2,13 +2,14 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal, Seed};
+use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Area, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
+use super::{Area, Here, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
 use crate::site::node;
-use crate::site::{NodeId, Position};
+use crate::site::{NodeId, Position, StationConfig};
 
 /// Maximum number of waypoints of a motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;
@@ -44,7 +45,7 @@ fn start(world: &mut World, entity: Entity, motion: Motion) {
     world.entity_mut(entity).insert(motion);
 }
 
-/// Position of a node when an event happens, and that time, ns. Events of one tick come in the
+/// State of a node when an event happens. Events of one tick come in the
 /// order of their times; one that comes late happens with the last before it.
 ///
 /// Logs of earlier versions have no times: there the position of the tick before counts as that of
@@ -54,7 +55,7 @@ fn here(
     entity: Entity,
     id: NodeId,
     at_ns: Option<u64>,
-) -> Result<(GeoPoint, u64), Refusal> {
+) -> Result<Here, Refusal> {
     if at_ns.is_some() {
         // A jump before this event ends the motion by a deferred command, which must not end this one.
         world.flush();
@@ -63,7 +64,7 @@ fn here(
     let clock = world.resource::<Clock>();
     let now_ns = clock.now_ns();
     let Some(at_ns) = at_ns else {
-        return Ok((position, now_ns));
+        return Ok(Here { position, at_ns: now_ns, height_agl_m: None });
     };
     let begin_ns = now_ns.saturating_sub(clock.step_ns);
     if !(begin_ns..=now_ns).contains(&at_ns) {
@@ -72,11 +73,12 @@ fn here(
     }
     Ok(match world.get::<Motion>(entity) {
         Some(motion) => motion.clone().at(at_ns, id, *world.resource::<Seed>()),
-        None => (position, at_ns),
+        None => Here { position, at_ns, height_agl_m: None },
     })
 }
 
-/// Follows waypoints, arriving at each at its time and walking geodesics between them.
+/// Follows waypoints, arriving at each at its time and walking geodesics between them. Where waypoints have heights,
+/// those are the antenna's until the motion ends.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
@@ -92,7 +94,8 @@ impl Command for Follow {
     type Out = Result<(), Refusal>;
     fn apply(mut self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
-        let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
+        let Here { position: from, at_ns: begin_ns, height_agl_m } =
+            here(world, entity, self.node, self.at_ns)?;
         if !(1..=WAYPOINTS_MAX).contains(&self.waypoints.len()) {
             let allowed = format!("1 to {WAYPOINTS_MAX} waypoints");
             return Err(Refusal::invalid("waypoints", self.waypoints.len(), allowed));
@@ -104,10 +107,29 @@ impl Command for Follow {
                 return Err(Refusal::invalid(key, waypoint.at_ns, format!("{last_ns} or later")));
             }
             last_ns = waypoint.at_ns;
+            if let Some(height_agl_m) = waypoint.height_agl_m
+                && !(0.0..=HEIGHT_AGL_M_MAX).contains(&height_agl_m)
+            {
+                let key = format!("waypoints[{i}].height_agl_m");
+                return Err(Refusal::invalid(
+                    key,
+                    height_agl_m,
+                    format!("0 to {HEIGHT_AGL_M_MAX}"),
+                ));
+            }
+        }
+        let mut from_agl_m = None;
+        if self.waypoints.iter().any(|waypoint| waypoint.height_agl_m.is_some()) {
+            let station = world.get::<StationConfig>(entity).expect("every node has a station");
+            let mut last_m = height_agl_m.unwrap_or(station.0.height_agl_m);
+            from_agl_m = Some(last_m);
+            for waypoint in &mut self.waypoints {
+                last_m = *waypoint.height_agl_m.get_or_insert(last_m);
+            }
         }
         self.waypoints.reverse();
         let first = self.waypoints.pop().expect("there is at least one");
-        let leg = Leg::new(from, first.position, begin_ns, first.at_ns);
+        let leg = Leg::to_waypoint((from, from_agl_m), &first, begin_ns);
         start(world, entity, Motion { leg, then: Then::Waypoints(self.waypoints) });
         Ok(())
     }
@@ -134,7 +156,8 @@ impl Command for GoTo {
     fn apply(self, world: &mut World) -> Self::Out {
         check_speed("speed_m_s", self.speed_m_s)?;
         let entity = node(world, self.node)?;
-        let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
+        let Here { position: from, at_ns: begin_ns, .. } =
+            here(world, entity, self.node, self.at_ns)?;
         // Logs without times were recorded with a shortest walk.
         let least_ns = self.at_ns.map_or(LEG_NS_MIN, |_| 0);
         let leg = Leg::at_speed(from, self.destination, begin_ns, self.speed_m_s, least_ns);
@@ -172,7 +195,8 @@ impl Command for Wander {
         let speeds_m_s = [self.speed_min_m_s, self.speed_max_m_s];
         check_walk(&self.area, speeds_m_s, self.pause_ns)?;
         let entity = node(world, self.node)?;
-        let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
+        let Here { position: from, at_ns: begin_ns, .. } =
+            here(world, entity, self.node, self.at_ns)?;
         let leg = Leg::new(from, from, begin_ns, begin_ns);
         let Self { area, speed_min_m_s, speed_max_m_s, pause_ns, .. } = self;
         let then = Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, legs: 0 };
@@ -250,7 +274,7 @@ impl Command for StopMotion {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
-        let (position, _) = here(world, entity, self.node, self.at_ns)?;
+        let Here { position, .. } = here(world, entity, self.node, self.at_ns)?;
         let mut moved = world.entity_mut(entity);
         moved.remove::<Motion>();
         if let Some(mut at) = moved.get_mut::<Position>() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use commands::{Follow, GoTo, StopMotion, WAYPOINTS_MAX, Wander, set_time};
 
-use crate::site::{NodeId, Position, Relocated};
+use crate::site::{NodeId, Position, Relocated, StationConfig};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 /// Moving nodes.
@@ -32,6 +32,10 @@ pub struct Waypoint {
     pub at_ns: u64,
     /// Place of arrival.
     pub position: GeoPoint,
+    /// Height of the antenna above ground there, m, [0, 20000]; it changes evenly on the way. Absent, that of the
+    /// waypoint before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height_agl_m: Option<f64>,
 }
 
 /// A latitude-longitude box to walk in.
@@ -69,13 +73,27 @@ struct Leg {
     end_ns: u64,
     azimuth_deg: f64,
     distance_m: f64,
+    /// Heights of the antenna above ground at both ends, m, where they are those of waypoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heights_agl_m: Option<[f64; 2]>,
 }
 
 impl Leg {
     fn new(from: GeoPoint, to: GeoPoint, start_ns: u64, end_ns: u64) -> Self {
         let way = geodesic::inverse(from, to);
         let (azimuth_deg, distance_m) = (way.azimuth_deg, way.distance_m);
-        Self { from, to, start_ns, end_ns, azimuth_deg, distance_m }
+        Self { from, to, start_ns, end_ns, azimuth_deg, distance_m, heights_agl_m: None }
+    }
+
+    /// The way to a waypoint from a place and a height.
+    fn to_waypoint(
+        (from, from_agl_m): (GeoPoint, Option<f64>),
+        waypoint: &Waypoint,
+        start_ns: u64,
+    ) -> Self {
+        let heights = from_agl_m.zip(waypoint.height_agl_m);
+        let heights_agl_m = heights.map(|(from_m, to_m)| [from_m, to_m]);
+        Self { heights_agl_m, ..Self::new(from, waypoint.position, start_ns, waypoint.at_ns) }
     }
 
     /// A walk of at least `least_ns`.
@@ -100,8 +118,26 @@ impl Leg {
         if now_ns <= self.start_ns {
             return self.from;
         }
-        let share = (now_ns - self.start_ns) as f64 / (self.end_ns - self.start_ns) as f64;
-        geodesic::direct(self.from, self.azimuth_deg, share * self.distance_m).unwrap_or(self.to)
+        let distance_m = self.share(now_ns) * self.distance_m;
+        geodesic::direct(self.from, self.azimuth_deg, distance_m).unwrap_or(self.to)
+    }
+
+    /// Height of the antenna above ground, m, where the leg has heights.
+    fn height_agl_m(&self, now_ns: u64) -> Option<f64> {
+        let [from_m, to_m] = self.heights_agl_m?;
+        Some(match self.share(now_ns) {
+            share if share >= 1.0 => to_m,
+            share => from_m + share * (to_m - from_m),
+        })
+    }
+
+    /// Part of the leg that is behind, [0, 1].
+    fn share(&self, now_ns: u64) -> f64 {
+        match now_ns {
+            now_ns if now_ns >= self.end_ns => 1.0,
+            now_ns if now_ns <= self.start_ns => 0.0,
+            now_ns => (now_ns - self.start_ns) as f64 / (self.end_ns - self.start_ns) as f64,
+        }
     }
 }
 
@@ -125,11 +161,24 @@ enum Then {
     Draw { area: Area, speed_min_m_s: f64, speed_max_m_s: f64, pause_ns: u64, legs: u64 },
 }
 
+/// State of a node when an event happens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Here {
+    position: GeoPoint,
+    at_ns: u64,
+    /// Height of the antenna above ground, m, where the motion has one.
+    height_agl_m: Option<f64>,
+}
+
 impl Motion {
-    /// Position at a time, ns, and that time: the begin of the leg where the leg begins later.
-    fn at(mut self, at_ns: u64, id: NodeId, seed: Seed) -> (GeoPoint, u64) {
+    /// The state at a time, ns: the time is the begin of the leg where the leg begins later.
+    fn at(mut self, at_ns: u64, id: NodeId, seed: Seed) -> Here {
         self.advance(at_ns, id, seed);
-        (self.leg.position(at_ns), at_ns.max(self.leg.start_ns))
+        Here {
+            position: self.leg.position(at_ns),
+            at_ns: at_ns.max(self.leg.start_ns),
+            height_agl_m: self.leg.height_agl_m(at_ns),
+        }
     }
 
     /// Moves on to the leg that covers `now_ns`; false when there is nowhere left to go.
@@ -161,7 +210,8 @@ impl Motion {
             let Some(next) = waypoints.pop() else {
                 return false;
             };
-            self.leg = Leg::new(self.leg.to, next.position, self.leg.end_ns, next.at_ns);
+            let from_agl_m = self.leg.heights_agl_m.map(|[_, to_m]| to_m);
+            self.leg = Leg::to_waypoint((self.leg.to, from_agl_m), &next, self.leg.end_ns);
         }
     }
 }
@@ -171,18 +221,22 @@ fn stop_relocated(relocated: On<Relocated>, mut commands: Commands) {
     commands.entity(relocated.entity).remove::<Motion>();
 }
 
-/// Puts every moving node where it should be now.
+/// Puts every moving node where it should be now, and its antenna at its height.
 fn move_nodes(
-    mut moving: Query<(Entity, &NodeId, &mut Motion, &mut Position)>,
+    mut moving: Query<(Entity, &NodeId, &mut Motion, &mut Position, &mut StationConfig)>,
     clock: Res<Clock>,
     seed: Res<Seed>,
     mut commands: Commands,
 ) {
     let now_ns = clock.now_ns();
     let mut arrived = Vec::new();
-    for (entity, id, mut motion, mut position) in &mut moving {
+    for (entity, id, mut motion, mut position, mut station) in &mut moving {
         let goes_on = motion.bypass_change_detection().advance(now_ns, *id, *seed);
         position.set_if_neq(Position(motion.leg.position(now_ns)));
+        let height_agl_m = motion.leg.height_agl_m(now_ns).unwrap_or(station.0.height_agl_m);
+        if height_agl_m != station.0.height_agl_m {
+            station.0.height_agl_m = height_agl_m;
+        }
         if !goes_on {
             arrived.push((*id, entity));
         }

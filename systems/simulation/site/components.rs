@@ -20,7 +20,7 @@ pub struct Label {
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 pub struct Position(pub GeoPoint);
 
-/// The station at a node. Written by commands.
+/// The station at a node. Written by commands; its height by `move_nodes`.
 #[derive(Component, Debug, Clone, PartialEq)]
 pub struct StationConfig(pub Station);
 
