@@ -12,9 +12,9 @@ use groundwave_scenario::limits::TITLE_CHARS_MAX;
 use groundwave_setup::fetch::squares_between;
 use serde_json::json;
 
-use super::ends::quantity::height_m;
 use super::output::{self, Output};
 use super::place;
+use super::quantity::height_m;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -28,6 +28,7 @@ mod place;
 mod placeholders;
 mod presets;
 mod profile;
+mod quantity;
 mod replay;
 mod run;
 mod run_extremes;

@@ -6,6 +6,7 @@
 //! beamwidths in degrees, dishes also `G = 0.55 (pi D / lambda)^2` and `HPBW = 70 lambda / D`.
 
 mod devices;
+pub mod modems;
 
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;

@@ -1,8 +1,6 @@
 //! Endpoints of a path: arguments of `link` and `profile`.
 
 mod environment;
-mod modem;
-pub mod quantity;
 mod sites;
 mod stations;
 

@@ -6,11 +6,11 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
+use groundwave_model::radio::presets::modems::{MODEMS, Modem};
 use groundwave_model::radio::{Indoor, Pointing, Radio, Station, Surroundings, presets};
 use groundwave_propagation::polarization::Polarization;
 
-use super::modem::{MODEMS, Modem};
-use super::quantity::{frequency_mhz, gain_dbi, height_m, power_dbm};
+use super::super::quantity::{frequency_mhz, gain_dbi, height_m, power_dbm};
 
 const POLARIZATIONS: [(Polarization, &str); 2] =
     [(Polarization::Vertical, "vertical"), (Polarization::Horizontal, "horizontal")];
@@ -143,7 +143,11 @@ impl StationOptions {
         let usual_m = *at("height", &self.height, end)?.expect("has a default");
         let mut radio = radio.radio.clone();
         if let Some(modem) = at("modem", &self.modem, end)? {
-            modem.apply(&mut radio)?;
+            if !modem.apply(&mut radio) {
+                let what =
+                    "invalid --modem: found a radio that is not LoRa, allowed with LoRa radios";
+                return Err(Failure::Input(what.to_owned()));
+            }
         }
         self.apply_to_position(end, &mut radio)?;
         Ok(Station::new(height_agl_m.unwrap_or(usual_m), radio, antenna.antenna.clone()))

@@ -1,14 +1,16 @@
-//! Modem presets of Meshtastic (Meshtastic documentation, Radio Settings), over a LoRa radio.
+//! Modem presets of Meshtastic (Meshtastic documentation, Radio Settings).
 
-use groundwave_http::Failure;
-use groundwave_model::radio::{Radio, Waveform};
+use super::super::station::{Radio, Waveform};
 
 /// Settings of a modem preset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modem {
-    bandwidth_hz: f64,
-    spreading_factor: u8,
-    coding_rate: u8,
+    /// Bandwidth, Hz.
+    pub bandwidth_hz: f64,
+    /// Bits per symbol.
+    pub spreading_factor: u8,
+    /// Denominator of the code rate 4/n.
+    pub coding_rate: u8,
 }
 
 const fn modem(bandwidth_hz: f64, spreading_factor: u8, coding_rate: u8) -> Modem {
@@ -30,33 +32,33 @@ pub const MODEMS: [(Modem, &str); 10] = [
 ];
 
 impl Modem {
-    /// Sets bandwidth, spreading factor and coding rate of a LoRa radio.
-    pub fn apply(self, radio: &mut Radio) -> Result<(), Failure> {
+    /// Sets bandwidth, spreading factor and coding rate of a LoRa radio; `false` for another radio, which stays as it
+    /// is.
+    #[must_use]
+    pub fn apply(self, radio: &mut Radio) -> bool {
         let Waveform::Lora { spreading_factor, coding_rate } = &mut radio.waveform else {
-            let what = "invalid --modem: found a radio that is not LoRa, allowed with LoRa radios";
-            return Err(Failure::Input(what.to_owned()));
+            return false;
         };
         (*spreading_factor, *coding_rate) = (self.spreading_factor, self.coding_rate);
         radio.bandwidth_hz = self.bandwidth_hz;
-        Ok(())
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use groundwave_model::radio::presets;
-
+    use super::super::radio;
     use super::*;
 
     #[test]
     fn modem_presets_are_those_of_the_devices_and_need_lora() {
-        let radio = |id| presets::radio(id).unwrap().radio.clone();
+        let radio = |id| radio(id).unwrap().radio.clone();
         let (long_fast, _) = MODEMS.iter().find(|(_, name)| *name == "LongFast").unwrap();
         let mut european = radio("lora_868_eu");
-        long_fast.apply(&mut european).unwrap();
+        assert!(long_fast.apply(&mut european));
         let american = radio("lora_915_us");
         assert_eq!(european.waveform, american.waveform);
         assert_eq!(european.bandwidth_hz, american.bandwidth_hz);
-        assert!(long_fast.apply(&mut radio("wifi_5g_mesh")).is_err());
+        assert!(!long_fast.apply(&mut radio("wifi_5g_mesh")));
     }
 }
