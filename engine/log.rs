@@ -96,7 +96,7 @@ pub struct Record {
 pub struct Mark {
     /// The tick that had just ended.
     pub tick: u64,
-    /// Digest of the snapshot, in hexadecimal.
+    /// Digest of the snapshot, in hexadecimal; empty in a mark that states no more than the end of the log.
     pub digest: String,
     /// CRC-32 of each thing in each part of the snapshot, in the part's order, so that a replay
     /// that diverges can name the first thing that differs.

@@ -1,9 +1,10 @@
 //! `log cut`: the beginning of a log as a new log.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave_engine::log::{FORMAT, Header, Journal};
+use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Mark};
 use groundwave_http::Failure;
 use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
@@ -54,15 +55,26 @@ impl Cut {
         output::make_way(&self.output, self.force)?;
         let mut new = FileJournal::create(&self.output, &header).map_err(Failure::input)?;
         let (mut entries, mut last_tick) = (0, 0);
+        let mut has_more = false;
         let damage = loop {
             let entry = match log.next_entry() {
                 Ok(Some(entry)) if entry.tick() <= to => entry,
-                Ok(_) => break None,
+                Ok(entry) => {
+                    has_more = entry.is_some();
+                    break None;
+                }
                 Err(err) => break Some(err.to_string()),
             };
             new.append(&entry)?;
             (entries, last_tick) = (entries + 1, entry.tick());
         };
+        // The end of the part, which its last entry need not be.
+        if has_more && last_tick < to {
+            let mark =
+                Mark { tick: to, digest: String::new(), parts: Vec::new(), files: BTreeMap::new() };
+            new.append(&Entry::Mark(mark))?;
+            (entries, last_tick) = (entries + 1, to);
+        }
         new.commit()?;
         if output.json {
             return output.json(&Document { entries, last_tick, damage });
