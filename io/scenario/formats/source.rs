@@ -166,9 +166,18 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 /// First octets of a file of gzip (RFC 1952, 2.3.1).
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
+/// True for the first octets of a file that gzip or xz has packed.
+#[must_use]
+pub fn is_packed(octets: &[u8]) -> bool {
+    octets.starts_with(GZIP_MAGIC) || octets.starts_with(xz::MAGIC)
+}
+
 /// The content of a document that gzip or xz has packed, recognised by its first bytes; other documents as
 /// they are.
-fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// Damaged data, and more than [`SOURCE_BYTES_MAX`].
+pub fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     let (name, stream): (_, Box<dyn Read + '_>) = match &bytes[..] {
         packed if packed.starts_with(GZIP_MAGIC) => ("gzip", Box::new(MultiGzDecoder::new(packed))),
         packed if packed.starts_with(xz::MAGIC) => {

@@ -20,7 +20,7 @@ Examples:
   groundwave log cut run.gwlog -o first-minute.gwlog --to 60
   groundwave log diff run.gwlog first-minute.gwlog";
 
-/// Show the first difference of two logs
+/// Show the first difference of two logs; exit code 1 where they differ
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Diff {
@@ -73,10 +73,14 @@ impl Diff {
             left,
             right,
         };
-        if output.json {
-            return output.json(&document);
+        match output.json {
+            true => output.json(&document)?,
+            false => output.text(&text(&document))?,
         }
-        output.text(&text(&document))
+        match document.equal {
+            true => Ok(()),
+            false => Err(Failure::Exit { message: "the logs differ".to_owned(), code: 1 }),
+        }
     }
 }
 

@@ -8,8 +8,8 @@ mod stat;
 mod verify;
 
 use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
@@ -18,9 +18,11 @@ use groundwave_engine::log::{Header, Reader};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_model::terrain::Flat;
+use groundwave_scenario::formats;
 use groundwave_store::journal_file;
+use tempfile::TempPath;
 
-use super::output::Output;
+use super::output::{Output, is_stdio};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,9 +71,55 @@ impl Log {
 
 pub type LogFile = Reader<BufReader<File>>;
 
-fn open(path: &Path) -> Result<LogFile, Failure> {
-    journal_file::open(path).map_err(Failure::input)
+/// Opens a log for reading: a file, also one that gzip or xz has packed, or standard input (`-`).
+pub fn open(path: &Path) -> Result<LogFile, Failure> {
+    // An open file outlives its name.
+    journal_file::open(local(path)?.path()).map_err(Failure::input)
 }
+
+/// A log as a file that can be read more than once.
+pub enum LocalLog {
+    /// The file itself.
+    File(PathBuf),
+    /// What standard input or a packed file held.
+    Unpacked(TempPath),
+}
+
+impl LocalLog {
+    /// Path of the file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Unpacked(path) => path,
+        }
+    }
+}
+
+/// The log of a path, unpacked where gzip or xz has packed it; that of standard input for the path `-`.
+pub fn local(path: &Path) -> Result<LocalLog, Failure> {
+    let mut octets = Vec::new();
+    if is_stdio(path) {
+        std::io::stdin().lock().read_to_end(&mut octets)?;
+    } else {
+        let head = File::open(path).and_then(|file| {
+            let mut head = Vec::new();
+            file.take(HEAD_OCTETS).read_to_end(&mut head).map(|_| head)
+        });
+        // What cannot be read is reported by what opens it.
+        if !head.is_ok_and(|head| formats::is_packed(&head)) {
+            return Ok(LocalLog::File(path.to_owned()));
+        }
+        octets = std::fs::read(path)?;
+    }
+    let invalid = |what| Failure::Input(format!("{}: {what}", name(path)));
+    let octets = formats::unpacked(octets).map_err(invalid)?;
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(&octets)?;
+    Ok(LocalLog::Unpacked(file.into_temp_path()))
+}
+
+/// Octets by which a packed file is recognised.
+const HEAD_OCTETS: u64 = 16;
 
 /// A log in messages.
 pub fn name(path: &Path) -> String {
