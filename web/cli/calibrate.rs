@@ -9,15 +9,15 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_model::radio::FittedWith;
 use groundwave_model::radio::budget::Workspace;
+use groundwave_model::terrain::GeoPoint;
 use groundwave_scenario::calibration_profile;
-use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions, replay_failure};
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_simulation::evaluation;
-use groundwave_simulation::history::{History, LevelHistory};
+use groundwave_simulation::history::{History, LevelHistory, PlaceLevels};
 use groundwave_simulation::link::{Inputs, judge, trace};
 use groundwave_simulation::measure::calibrate::{Fitted, LOSS_DB_MAX, Prior, Sample, fit};
-use groundwave_simulation::measure::{self, LinkDirection};
+use groundwave_simulation::measure::{self, LinkDirection, Place};
 use groundwave_simulation::site::NodeView;
-use groundwave_store::journal_file;
 use groundwave_text::{Align, Table, percent};
 use serde::Serialize;
 
@@ -35,7 +35,8 @@ A scenario names a profile with [calibration] file = \"profile.toml\".";
 
 /// Fit offsets of the model to what a recording measured, class by class of frequency and distance
 ///
-/// Each pair of nodes counts once, by the median of its measurements in both directions; one is enough. What was
+/// Each pair of nodes counts once, by the median of its measurements in both directions; one is enough. Where an end
+/// moves, each square of 100 m in which it was counts once. What was
 /// too weak to be received and packets that were missed are counted in. Reported with the offset: the loss of the
 /// next link, 90 %, and how often that held at nodes that were left out.
 #[derive(Args)]
@@ -92,9 +93,9 @@ impl Calibrate {
         };
         // What the prediction has beyond the model: surroundings that nobody described, walls.
         let mut workspace = Workspace::default();
-        let mut prior = |[from, to]: [&NodeView; 2]| {
-            let profile = trace(&inputs, from.position, to.position, None);
-            let ends = [from, to].map(|node| (node.position, &node.station));
+        let mut prior = |nodes: [&NodeView; 2], [from, to]: [GeoPoint; 2]| {
+            let profile = trace(&inputs, from, to, None);
+            let ends = [(from, &nodes[0].station), (to, &nodes[1].station)];
             let (result, _) = judge(&inputs, &profile, ends[0], ends[1], &mut workspace).ok()?;
             let prediction = &result.prediction;
             Some(Prior {
@@ -104,27 +105,41 @@ impl Calibrate {
             })
         };
         let mut without_ground = 0;
-        let mut sample = |(way, past): (&LinkDirection, &LevelHistory)| {
-            let (from, to) = (view.node(way.0)?, view.node(way.1)?);
-            let (link, direction) = measure::direction(&view.links, *way)?;
-            let delivery_prob = past.delivery.median_db();
-            let excess_db = past.excess.median_db();
-            // Neither a level nor a packet that was missed says nothing.
-            if excess_db.is_none() && delivery_prob != Some(0.0) {
-                return None;
-            }
-            without_ground += usize::from(!link.budget.ground.is_enough());
-            Some(Sample {
-                way: *way,
-                frequency_mhz: from.station.radio.frequency_mhz,
-                distance_m: link.budget.distance_m,
-                excess_db,
-                prior: prior([from, to])?,
-                limit_db: direction.link_margin_db,
-                delivery_prob,
-            })
+        let mut directions = 0_usize;
+        let mut samples_of = |(way, past): (&LinkDirection, &LevelHistory)| {
+            let ends = view.node(way.0).zip(view.node(way.1));
+            let Some((from, to)) = ends else { return Vec::new() };
+            let at_end = measure::direction(&view.links, *way);
+            let has_ground = at_end.is_none_or(|(link, _)| link.budget.ground.is_enough());
+            let is_moving = past.places.len() > 1;
+            let sample = |(place, levels): (&Place, &PlaceLevels)| {
+                // Of a link that stands still, the median of all of its measurements.
+                let (excess_db, delivery_prob) = match is_moving {
+                    true => (levels.excess_db(), levels.delivery_prob()),
+                    false => (past.excess.median_db(), past.delivery.median_db()),
+                };
+                // Neither a level nor a packet that was missed says nothing.
+                if excess_db.is_none() && delivery_prob != Some(0.0) {
+                    return None;
+                }
+                let [one, other] = *place;
+                Some(Sample {
+                    way: *way,
+                    place: if way.0 <= way.1 { [one, other] } else { [other, one] },
+                    frequency_mhz: levels.frequency_mhz.unwrap_or(from.station.radio.frequency_mhz),
+                    distance_m: levels.distance_m,
+                    excess_db,
+                    prior: prior([from, to], levels.positions)?,
+                    limit_db: levels.link_margin_db,
+                    delivery_prob,
+                })
+            };
+            let samples: Vec<Sample> = past.places.iter().filter_map(sample).collect();
+            directions += usize::from(!samples.is_empty());
+            without_ground += usize::from(!samples.is_empty() && !has_ground);
+            samples
         };
-        let samples: Vec<Sample> = history.levels.ways.iter().filter_map(&mut sample).collect();
+        let samples: Vec<Sample> = history.levels.ways.iter().flat_map(&mut samples_of).collect();
         let fitted = fit(&samples);
         if fitted.is_empty() {
             let count = history.levels.ways.len();
@@ -137,10 +152,10 @@ impl Calibrate {
         let source = self.log.display().to_string();
         let text = calibration_profile::write(&name, &source, &with, &fitted);
         output::write_whole(&self.output, text.as_bytes())?;
-        let has_ground = match without_ground == samples.len() {
+        let has_ground = match without_ground == directions {
             true => Err(Failure::no_terrain(format!(
                 "no terrain data under any of {without_ground} measured directions: the offsets rest on assumed \
-                 ground; {REMEDY}"
+                 ground; the ground is that of the log: convert or record it again with --srtm-dir or --flat-earth"
             ))),
             false => Ok(()),
         };
@@ -161,9 +176,8 @@ impl Calibrate {
         out += &output::table(&table(&fitted), None);
         if without_ground > 0 {
             let what = format!(
-                "{without_ground} of {} directions over ground without terrain data: their offsets rest on \
-                 ground at sea level",
-                samples.len()
+                "{without_ground} of {directions} directions over ground without terrain data: their offsets rest \
+                 on ground at sea level"
             );
             out += &format!("{}\n", output::warning(&what));
         }
@@ -180,7 +194,7 @@ impl Calibrate {
     }
 
     fn replay(&self) -> Result<(Engine<Snapshot>, History, OpenTerrain), Failure> {
-        let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
+        let mut log = log::open(&self.log)?;
         evaluation::compare(&mut log);
         let header = log.header().clone();
         let ground = self.ground.for_log(&header.inputs)?;
@@ -192,7 +206,8 @@ impl Calibrate {
             history.note(&engine.view(), false);
             Next::Go
         });
-        replayed.map_err(|error| replay_failure(error).within(&log::name(&self.log)))?;
+        let failed = |error| self.ground.replay_failure(error).within(&log::name(&self.log));
+        replayed.map_err(failed)?;
         ground.check_tiles()?;
         Ok((engine, history, ground))
     }

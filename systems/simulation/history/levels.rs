@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::WorldView;
-use crate::measure::{LevelView, Levels, LinkDirection, Quantity, Residual, Series, residual};
+use crate::measure::{
+    LevelView, Levels, LinkDirection, Place, Quantity, Residual, Series, direction, residual,
+    square,
+};
 use crate::site::NodeId;
+use groundwave_model::terrain::GeoPoint;
 
 /// History of a measured direction.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,7 +29,40 @@ pub struct LevelHistory {
     pub last: Option<Residual>,
     /// Measurements of any kind.
     pub count: u64,
+    /// What was measured at each place of the ends, where they move.
+    pub places: BTreeMap<Place, PlaceLevels>,
     at_ns: Option<u64>,
+}
+
+/// Measurements of a direction at one place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlaceLevels {
+    /// Positions of sender and receiver at the first of them.
+    pub positions: [GeoPoint; 2],
+    /// Distance between those, m.
+    pub distance_m: f64,
+    /// Margin of the link by the model at the first of them, dB.
+    pub link_margin_db: f64,
+    /// Frequency of the first of them, MHz, where it was measured.
+    pub frequency_mhz: Option<f64>,
+    /// Sum of the measured losses minus those of the model, dB, and their number.
+    excess: (f64, u32),
+    /// Sum of the shares of packets that arrived, and their number.
+    delivery: (f64, u32),
+}
+
+impl PlaceLevels {
+    /// Mean of the measured losses minus those of the model, dB.
+    #[must_use]
+    pub fn excess_db(&self) -> Option<f64> {
+        (self.excess.1 > 0).then(|| self.excess.0 / f64::from(self.excess.1))
+    }
+
+    /// Mean of the shares of packets that arrived, [0, 1].
+    #[must_use]
+    pub fn delivery_prob(&self) -> Option<f64> {
+        (self.delivery.1 > 0).then(|| self.delivery.0 / f64::from(self.delivery.1))
+    }
 }
 
 /// History of all measured directions.
@@ -100,6 +137,30 @@ fn ends((from, to): LinkDirection) -> (NodeId, NodeId) {
 }
 
 impl LevelHistory {
+    fn note_place(&mut self, level: &LevelView, now: &WorldView) {
+        let ends = now.node(level.from).zip(now.node(level.to));
+        let Some((from, to)) = ends else { return };
+        let way = direction(&now.links, (level.from, level.to));
+        let Some((link, direction)) = way else { return };
+        let positions = [from.position, to.position];
+        let place = self.places.entry(positions.map(square)).or_insert(PlaceLevels {
+            positions,
+            distance_m: link.budget.distance_m,
+            link_margin_db: direction.link_margin_db,
+            frequency_mhz: level.values.frequency_mhz,
+            excess: (0.0, 0),
+            delivery: (0.0, 0),
+        });
+        let add = |(sum, count): &mut (f64, u32), value: Option<f64>| {
+            if let Some(value) = value {
+                (*sum, *count) = (*sum + value, *count + 1);
+            }
+        };
+        let compared = residual(&now.nodes, &now.links, level);
+        add(&mut place.excess, compared.map(|residual| residual.excess_loss_db));
+        add(&mut place.delivery, level.values.delivery_prob);
+    }
+
     fn note(&mut self, level: &LevelView, now: &WorldView) {
         self.at_ns = Some(level.at_ns);
         self.count += 1;
@@ -119,6 +180,7 @@ impl LevelHistory {
         if let Some(share) = values.delivery_prob.or(values.quality) {
             self.shares.push(at_s, share * 100.0);
         }
+        self.note_place(level, now);
         if let Some(residual) = residual(&now.nodes, &now.links, level) {
             self.excess.push(at_s, residual.excess_loss_db);
             self.last = Some(residual);

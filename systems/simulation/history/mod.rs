@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use cause::Cause;
 pub use convergence::{Convergence, Disturbance};
-pub use levels::{LevelHistory, LevelsHistory};
+pub use levels::{LevelHistory, LevelsHistory, PlaceLevels};
 
 use connected::Carrying;
 

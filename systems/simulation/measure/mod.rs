@@ -6,6 +6,7 @@
 pub mod calibrate;
 mod commands;
 mod components;
+mod place;
 mod residual;
 mod series;
 mod state;
@@ -18,6 +19,7 @@ use groundwave_engine::{Builder, Phase};
 
 pub use commands::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
 pub use components::LinkMeasurements;
+pub use place::{PLACE_M, Place, square};
 pub use residual::{Quantity, Residual, direction, residual};
 pub use series::{Bucket, Series};
 pub use values::{LevelView, LinkDirection, Measured};

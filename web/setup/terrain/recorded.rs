@@ -150,6 +150,19 @@ fn flat_height_m(text: &str, document: &str) -> Result<f64, Failure> {
     })
 }
 
+impl TerrainOptions {
+    /// As [`replay_failure`]; where the replay was asked for over ground of its own, with the way to such a log.
+    pub fn replay_failure(&self, error: ReplayError) -> Failure {
+        let has_ground = self.srtm_dir.is_some() || self.flat_earth;
+        match error {
+            ReplayError::Diverged { .. } if has_ground => Failure::Input(format!(
+                "{error}; the ground is that of the log: convert or record it again with --srtm-dir or --flat-earth"
+            )),
+            error => replay_failure(error),
+        }
+    }
+}
+
 /// The failure of a replay; where files of the terrain are others, with the options that name them.
 pub fn replay_failure(error: ReplayError) -> Failure {
     match error {

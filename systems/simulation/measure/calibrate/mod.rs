@@ -1,7 +1,8 @@
 //! Calibration of the model by measurements: the offset of each class of paths, the interval of the next
 //! link, and how often that held at nodes that were left out.
 //!
-//! Both directions of a pair of nodes are one link, because they differ by less than links do. All links of a
+//! Both directions of a pair of nodes are one link, because they differ by less than links do; where an end moves,
+//! each place of it is one. All links of a
 //! band of frequencies give the offset of the place, and those of a class of distances with
 //! [`LINKS_MIN`] or more an offset about it. One link is enough: offsets shrink towards the model by
 //! what a place may differ from it (`estimate`).
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 use self::estimate::{DEVIATE_5_PERCENT, Estimate, estimate};
 pub use self::estimate::{LOSS_DB_MAX, Prior};
+use super::Place;
 use crate::site::NodeId;
 
 /// Edges of the frequency classes, MHz.
@@ -39,6 +41,9 @@ const DEVIATE_2_5_PERCENT: f64 = 1.959_963_984_540_054;
 pub struct Sample {
     /// Sender and receiver.
     pub way: (NodeId, NodeId),
+    /// Squares of both ends, that of the lower id first, where one moves: each is a link of its own. Equal ones
+    /// otherwise.
+    pub place: Place,
     /// Frequency, MHz.
     pub frequency_mhz: f64,
     /// Length, m.
@@ -133,12 +138,13 @@ pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
 
 /// The links of samples: both directions of two nodes as one.
 fn links(samples: &[Sample]) -> Vec<Link> {
-    let mut pairs: BTreeMap<(NodeId, NodeId), Vec<&Sample>> = BTreeMap::new();
+    let mut pairs: BTreeMap<((NodeId, NodeId), Place), Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
         let (from, to) = sample.way;
-        pairs.entry((from.min(to), from.max(to))).or_default().push(sample);
+        let ends = (from.min(to), from.max(to));
+        pairs.entry((ends, sample.place)).or_default().push(sample);
     }
-    let link = |(ends, ways): ((NodeId, NodeId), Vec<&Sample>)| {
+    let link = |((ends, _), ways): (((NodeId, NodeId), Place), Vec<&Sample>)| {
         let excess_db = mean(ways.iter().filter_map(|way| way.excess_db));
         // A measured loss is one that can be measured, whatever the data sheet has.
         let limit_db = mean(ways.iter().map(|way| way.limit_db)).unwrap_or(f64::INFINITY);
@@ -300,6 +306,7 @@ mod tests {
     fn sample(number: usize, frequency_mhz: f64, distance_m: f64, excess_db: f64) -> Sample {
         Sample {
             way: (node("node ", number), node("gateway ", 0)),
+            place: Place::default(),
             frequency_mhz,
             distance_m,
             excess_db: Some(excess_db),
@@ -373,6 +380,19 @@ mod tests {
         assert_eq!(links.len(), 1);
         assert_eq!(links[0].excess_db, Some(6.0));
         assert_eq!(fit(&[there, back])[0].links, 1);
+    }
+
+    #[test]
+    fn places_of_one_link_count_each() {
+        let at = |square: i32, distance_m: f64| Sample {
+            place: [[square, 0], [0, 0]],
+            ..sample(1, 868.0, distance_m, 4.0)
+        };
+        let samples: Vec<Sample> =
+            (0..20).map(|square| at(square, 500.0 + 200.0 * f64::from(square))).collect();
+        let fitted = fit(&samples);
+        assert_eq!(fitted.iter().map(|class| class.links).max(), Some(20), "{fitted:?}");
+        assert!(fitted.len() > 1, "{fitted:?}");
     }
 
     #[test]
