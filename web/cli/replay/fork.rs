@@ -2,6 +2,7 @@
 
 use groundwave_engine::{REFUSED_MAX, RefusedCommand};
 use groundwave_http::Failure;
+use groundwave_simulation::flow::FlowId;
 use groundwave_simulation::history::{FlowHistory, History};
 use groundwave_text::{Align, Table, bits_per_second, percent};
 use serde::Serialize;
@@ -62,21 +63,36 @@ impl Fork {
             let rates = history.samples.iter().map(|sample| sample.carried_bps);
             rates.sum::<f64>() / history.samples.len().max(1) as f64
         };
-        let outage = |history: &History| {
-            let flows = history.flows.values();
-            flows.map(|flow| flow.known_s - flow.up_s).sum::<f64>()
-        };
         let (recorded, changed_run) = (&run.history, &fork.history);
         let none = FlowHistory::default();
+        // A flow that a change ended is one without a route for the rest of its recorded time.
+        let known_s = |id: &FlowId| {
+            let both = [recorded, changed_run].map(|history| history.flows.get(id));
+            both.into_iter().flatten().map(|flow| flow.known_s).fold(0.0, f64::max)
+        };
+        let outage = |history: &History| {
+            let of_run =
+                history.flows.iter().map(|(id, flow)| match recorded.flows.contains_key(id) {
+                    true if std::ptr::eq(history, changed_run) => known_s(id) - flow.up_s,
+                    _ => flow.known_s - flow.up_s,
+                });
+            let missing = recorded.flows.iter().filter(|(id, _)| !history.flows.contains_key(id));
+            of_run.sum::<f64>() + missing.map(|(_, flow)| flow.known_s).sum::<f64>()
+        };
+        let step_s = run.header.step_ns as f64 * 1e-9;
         let flows = recorded.flows.iter().map(|(id, flow)| {
             let other = changed_run.flows.get(id).unwrap_or(&none);
+            let all_s = known_s(id);
+            let share = if all_s > 0.0 { other.known_s / all_s } else { 1.0 };
+            let is_ended = all_s - other.known_s > 0.5 * step_s;
+            let ended = is_ended.then(|| "ended by a change".to_owned());
             FlowPair {
                 name: flow.name.clone(),
-                up_share: [flow, other].map(up_share),
-                carried_mean_bps: [flow, other].map(|flow| flow.carried_mean_bps),
+                up_share: [up_share(flow), up_share(other) * share],
+                carried_mean_bps: [flow.carried_mean_bps, other.carried_mean_bps * share],
                 route_changes: [flow, other].map(|flow| flow.route_changes),
-                outages: [flow, other].map(|flow| flow.outages.len()),
-                cause: other.outages.first().map(|outage| outage.cause.to_string()),
+                outages: [flow.outages.len(), other.outages.len() + usize::from(is_ended)],
+                cause: other.outages.first().map(|outage| outage.cause.to_string()).or(ended),
             }
         });
         let links = recorded.links.iter();
@@ -89,7 +105,6 @@ impl Fork {
             .filter(|(ends, link)| link.up_s > 0.0 && !recorded.links.contains_key(ends))
             .count();
         let before: BTreeSet<&RefusedCommand> = run.replayed.refused.iter().collect();
-        let step_s = run.header.step_ns as f64 * 1e-9;
         // The recorded run may begin at a later checkpoint.
         let compared = fork.replayed.refused.iter().filter(|one| one.tick > run.replayed.from);
         let refused = compared.filter(|one| !before.contains(one)).map(|one| Refused {

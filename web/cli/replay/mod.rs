@@ -19,7 +19,7 @@ use groundwave_model::terrain::Terrain;
 use groundwave_planning::{ReplayWorld, Replaying, open_log, replay_player};
 use groundwave_scenario::changes;
 use groundwave_scenario::changes::{Change, ChangeError, Changer};
-use groundwave_setup::terrain::{REMEDY, TerrainOptions, replay_failure};
+use groundwave_setup::terrain::{REMEDY, TerrainOptions};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::History;
 use groundwave_store::journal_file;
@@ -155,8 +155,10 @@ impl Replay {
         output::refuse_shared(&written, &read)
     }
 
-    pub fn run(self, output: Output) -> Result<(), Failure> {
+    pub fn run(mut self, output: Output) -> Result<(), Failure> {
         self.refuse_shared()?;
+        let whole = super::log::local(&self.log)?;
+        self.log = whole.path().to_owned();
         let changes =
             self.with.as_deref().map(changes::load).transpose().map_err(Failure::input)?;
         let header = journal_file::open(&self.log).map_err(Failure::input)?.header().clone();
@@ -291,7 +293,7 @@ impl Replay {
                 "invalid --from: found {from_s} s, allowed 0 to {end_s} s, the end of the log"
             )));
         }
-        let failed = |error| replay_failure(error).within(&super::log::name(&self.log));
+        let failed = |error| self.ground.replay_failure(error).within(&super::log::name(&self.log));
         Ok(Run { header, replayed: replayed.map_err(failed)?, history, engine, changed })
     }
 }
