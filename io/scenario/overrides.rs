@@ -97,6 +97,9 @@ pub fn apply(text: &str, overrides: &[Override]) -> Result<String, String> {
     toml::to_string(&document).map_err(|error| error.to_string())
 }
 
+/// Keys whose value is the name of a preset, or a table that starts from one.
+const PRESETS: [&str; 2] = ["radio", "antenna"];
+
 fn merge(into: &mut Table, tree: &Table, path: &str) -> Result<(), String> {
     for (key, value) in tree {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -112,6 +115,14 @@ fn merge(into: &mut Table, tree: &Table, path: &str) -> Result<(), String> {
                         (item, value) => *item = value.clone(),
                     }
                 }
+            }
+            // A part of a preset: the preset, with that part.
+            (Some(own @ Value::String(_)), Value::Table(tree))
+                if PRESETS.contains(&key.as_str()) =>
+            {
+                let mut preset = Table::from_iter([("preset".to_owned(), own.clone())]);
+                merge(&mut preset, tree, &path)?;
+                *own = Value::Table(preset);
             }
             (_, value) => {
                 into.insert(key.clone(), value.clone());
@@ -145,6 +156,7 @@ mod tests {
         duration_s = 60
         [[node]]
         name = 'west'
+        radio = 'wifi_5g_mesh'
         height_agl_m = 10
         [[node]]
         name = 'far east'
@@ -174,6 +186,14 @@ mod tests {
         assert_eq!(east["indoor"].as_str(), Some("traditional"));
         assert_eq!(east["height_agl_m"].as_integer(), Some(1));
         assert_eq!(document["scenario"]["duration_s"].as_integer(), Some(60));
+    }
+
+    #[test]
+    fn a_part_of_a_preset_leaves_the_others() {
+        let document = applied(&["node.west.radio.tx_power_dbm=10"]).unwrap();
+        let radio = &document["node"][0]["radio"];
+        assert_eq!(radio["preset"].as_str(), Some("wifi_5g_mesh"));
+        assert_eq!(radio["tx_power_dbm"].as_integer(), Some(10));
     }
 
     #[test]

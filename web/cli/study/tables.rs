@@ -53,7 +53,7 @@ pub fn write(
             .collect(),
     };
     let panels: Vec<_> = (0..COUNT).map(panel).collect();
-    let by: Vec<_> = keys.iter().map(|key| last(key)).collect();
+    let by = short_names(&keys);
     let title = match by.is_empty() {
         true => format!("{} runs: means with 95 % intervals", cells.len()),
         false => format!("{} runs: means with 95 % intervals, by {}", cells.len(), by.join(" · ")),
@@ -143,14 +143,27 @@ fn label(own: &Combination) -> String {
     if values.is_empty() { "all".to_owned() } else { values.join(" · ") }
 }
 
-/// Last part of a key: the field.
-fn last(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
+/// The shortest ends of keys that tell them apart: the field, with the item before it where two have one field.
+fn short_names<'k>(keys: &[&'k str]) -> Vec<&'k str> {
+    let end = |key: &'k str, parts: usize| {
+        let begins = key.rmatch_indices('.').nth(parts - 1);
+        begins.map_or(key, |(at, _)| &key[at + 1..])
+    };
+    let name = |(index, key): (usize, &&'k str)| {
+        let is_own = |parts: &usize| {
+            let mut others = keys.iter().enumerate().filter(|(other, _)| *other != index);
+            others.all(|(_, other)| end(other, *parts) != end(key, *parts))
+        };
+        let parts = (1..=key.split('.').count()).find(is_own);
+        parts.map_or(*key, |parts| end(key, parts))
+    };
+    keys.iter().enumerate().map(name).collect()
 }
 
 fn text(folder: &Path, combinations: &[Combination]) -> String {
     let keys = combinations.first().map_or(&[][..], |own| &own.values);
-    let keys: Vec<&str> = keys.iter().map(|[key, _]| last(key)).collect();
+    let keys: Vec<&str> = keys.iter().map(|[key, _]| key.as_str()).collect();
+    let keys = short_names(&keys);
     let mut heads: Vec<_> = keys.iter().map(|key| (*key, Align::Right)).collect();
     heads.extend(MEASURES.iter().map(|(name, _)| (*name, Align::Right)));
     let mut table = Table::new(&heads);
@@ -183,5 +196,24 @@ fn short(value: f64) -> String {
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_one_field_are_told_apart() {
+        let keys = [
+            "failure.0.at_s",
+            "weather.0.at_s",
+            "node.a.height_agl_m",
+            "node.b.height_agl_m",
+            "mesh.metric",
+        ];
+        let names =
+            ["failure.0.at_s", "weather.0.at_s", "a.height_agl_m", "b.height_agl_m", "metric"];
+        assert_eq!(short_names(&keys), names);
     }
 }
