@@ -91,7 +91,7 @@ fn nodes_links_and_rain_have_short_forms() {
             true,
         ),
         ("move = \"c\"\nlat_deg = 60\nlon_deg = 11.92", true, true),
-        ("remove = \"c\"", true, false),
+        ("remove = \"c\"", true, true),
         (
             "add = \"d\"\nrole = \"team\"\nlat_deg = 57.7\nlon_deg = 11.915\nheight_agl_m = 4\n\
              radio = \"wifi_5g_mesh\"\nantenna = \"omni_5\"",

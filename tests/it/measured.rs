@@ -124,6 +124,80 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     assert!(output.contains("\"survey\" (fitted with itm, here delta_bullington)"), "{output}");
 }
 
+/// A drive away from a mast, a row every second, and its mapping as `--sniff` guesses it, with the place of the mast.
+fn drive(folder: &Path) -> [String; 2] {
+    let mut rows = String::from("time,tx,rx,rssi,lat,lon\n");
+    for second in 0..40 {
+        let lat = 57.71 + 0.001 * f64::from(second);
+        rows += &format!("{second},mast,car,{},{lat},11.9\n", -70 - second / 4);
+    }
+    let (table, mapping) = (folder.join("drive.csv"), folder.join("drive.toml"));
+    std::fs::write(&table, rows).unwrap();
+    std::fs::write(folder.join("nodes.csv"), "name,lat,lon\nmast,57.7,11.9\n").unwrap();
+    stdout(&groundwave(&["convert", text(&table), text(&mapping), "--sniff"]));
+    let mut guess = std::fs::read_to_string(&mapping).unwrap();
+    assert!(guess.contains("lat_deg = \"lat\"\nlon_deg = \"lon\""), "{guess}");
+    guess +=
+        "[nodes]\nfile = \"nodes.csv\"\nname = \"name\"\nlat_deg = \"lat\"\nlon_deg = \"lon\"\n";
+    std::fs::write(&mapping, guess).unwrap();
+    [text(&table).to_owned(), text(&mapping).to_owned()]
+}
+
+#[test]
+fn a_drive_is_calibrated_place_by_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let [table, mapping] = drive(folder.path());
+    let log = folder.path().join("drive.gwlog");
+    json(&["convert", &table, text(&log), "--mapping", &mapping, "--flat-earth"]);
+    let profile = folder.path().join("profile.toml");
+    let fitted = json(&["calibrate", text(&log), "-o", text(&profile)]);
+    let links: Vec<_> = fitted["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|class| class["links"].as_u64().unwrap())
+        .collect();
+    assert!(links.iter().any(|links| *links > 30), "{fitted}");
+    // A plan has no times.
+    let plan = folder.path().join("plan.toml");
+    let message = support::refusal(&groundwave(&["convert", &table, text(&plan)]));
+    assert!(message.contains("rows of levels with times") && !plan.exists(), "{message}");
+}
+
+#[test]
+fn stations_that_no_document_states_are_those_of_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = folder.path().join("map.json");
+    let nodes = r#"{"nodes":[{"node_id":"a","hostname":"a","location":{"latitude":57.7,"longitude":11.9}}],"links":[]}"#;
+    std::fs::write(&map, nodes).unwrap();
+    let plan = folder.path().join("plan.toml");
+    json(&[
+        "convert",
+        text(&map),
+        text(&plan),
+        "--radio",
+        "lora_868_eu",
+        "--antenna",
+        "omni_2_15",
+        "--height",
+        "4",
+    ]);
+    let written = std::fs::read_to_string(&plan).unwrap();
+    for part in ["radio = \"lora_868_eu\"", "antenna = \"omni_2_15\"", "height_agl_m = 4.0"] {
+        assert!(written.contains(part), "{part} is not in {written}");
+    }
+    let message = support::refusal(&groundwave(&[
+        "convert",
+        text(&map),
+        "-",
+        "--output-format",
+        "csv",
+        "--radio",
+        "x",
+    ]));
+    assert!(message.contains("invalid --radio: found \"x\""), "{message}");
+}
+
 #[test]
 fn profile_of_a_scenario_is_named_in_its_run() {
     let folder = tempfile::tempdir().unwrap();

@@ -78,9 +78,32 @@ fn logs_are_compared_entry_by_entry() {
     json(&["log", "cut", text(&log), "-o", text(&short), "--to", "60", "--json"]);
     let same = json(&["log", "diff", text(&log), text(&log), "--json"]);
     assert_eq!(same["equal"], true);
-    let parted = json(&["log", "diff", text(&log), text(&short), "--json"]);
+    let output = groundwave(&["log", "diff", text(&log), text(&short), "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let parted: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(parted["equal"], false);
-    assert!(parted["left"]["tick"].as_u64() > Some(120) && parted["right"].is_null(), "{parted}");
+    // The part ends with a mark of its end.
+    assert!(parted["left"]["tick"].as_u64() > Some(120), "{parted}");
+    let end = parted["right"]["tick"].as_u64();
+    assert_eq!(json(&["replay", text(&short), "--json"])["ticks"].as_u64(), end);
+}
+
+#[test]
+fn packed_logs_are_logs() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let packed = folder.path().join("run.gwlog.gz");
+    let file = std::fs::File::create(&packed).unwrap();
+    let mut writer = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    std::io::Write::write_all(&mut writer, &std::fs::read(&log).unwrap()).unwrap();
+    writer.finish().unwrap();
+    let own = json(&["replay", text(&log), "--json"]);
+    assert_eq!(json(&["replay", text(&packed), "--json"])["digest"], own["digest"]);
+    let entries = |path: &Path| json(&["log", "verify", text(path), "--json"]);
+    assert_eq!(entries(&packed), entries(&log));
+    let table = folder.path().join("run.csv");
+    json(&["convert", text(&packed), text(&table), "--json"]);
+    assert!(std::fs::read_to_string(&table).unwrap().starts_with("at_s,from,to"));
 }
 
 #[test]

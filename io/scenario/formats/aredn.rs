@@ -4,6 +4,7 @@ use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
+use super::stated::Stated;
 use super::{Content, Format};
 
 /// The format.
@@ -16,12 +17,71 @@ pub static FORMAT: Format = Format {
     sniff: |sample| {
         let document = sample.json();
         document["node"].is_string()
-            && (document["meshrf"].is_object() || document["link_info"].is_object())
+            && ["meshrf", "link_info", "lqm"].into_iter().any(|key| document[key].is_object())
     },
     read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
     is_series: true,
     ..Format::NONE
 };
+
+/// The radio of a node: frequency and width of the channel in MHz, gain of the antenna and its height in m.
+fn stated(radio: &Value) -> Stated {
+    let above_0 = |value: &Value| number(value).filter(|own| *own > 0.0);
+    Stated {
+        frequency_mhz: above_0(&radio["freq"]),
+        bandwidth_hz: above_0(&radio["chanbw"]).map(|mhz| mhz * 1e6),
+        gain_dbi: number(&radio["antenna"]["gain"]),
+        height_agl_m: above_0(&radio["height"]),
+        ..Stated::default()
+    }
+}
+
+/// Links of the link quality manager of babel, by the addresses of neighbours.
+fn trackers(document: &Value, node: &str, snapshot: &mut MeshSnapshot) {
+    for (address, tracker) in document["lqm"]["info"]["trackers"].as_object().into_iter().flatten()
+    {
+        snapshot.listed_links += 1;
+        if text(&tracker["type"]).is_some_and(|kind| kind != "RF") {
+            snapshot.drop("a tunnel or cable, not a radio link");
+            continue;
+        }
+        let name = text(&tracker["hostname"]).unwrap_or_else(|| address.clone());
+        let neighbour = name.trim_end_matches(".local.mesh").to_ascii_uppercase();
+        let rx_power_dbm = number(&tracker["signal"]).filter(|dbm| *dbm < 0.0);
+        let share = |key: &str| {
+            let percent = number(&tracker[key]);
+            percent.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share))
+        };
+        let towards = Measured {
+            rx_power_dbm,
+            snr_db: number(&tracker["snr"]).filter(|_| rx_power_dbm.is_some()),
+            rate_bps: number(&tracker["rx_bitrate"]).map(|mbit_s| mbit_s * 1e6),
+            ..Measured::default()
+        };
+        let back = Measured {
+            delivery_prob: share("tx_quality").or_else(|| share("quality")),
+            rate_bps: number(&tracker["tx_bitrate"]).map(|mbit_s| mbit_s * 1e6),
+            ..Measured::default()
+        };
+        if towards.is_empty() && back.is_empty() {
+            snapshot.drop("a neighbour without signal and quality");
+        }
+        if let Some(at_deg) = position(tracker) {
+            snapshot.nodes.push(MeshNode {
+                key: neighbour.clone(),
+                name: Some(neighbour.clone()),
+                at_deg: Some(at_deg),
+                path: format!("lqm.info.trackers.{address}"),
+                ..MeshNode::default()
+            });
+        }
+        for (from, to, values) in [(neighbour.as_str(), node, towards), (node, &neighbour, back)] {
+            if !values.is_empty() {
+                snapshot.link(from, to, values);
+            }
+        }
+    }
+}
 
 /// Nodes are their names, which are call signs and unique. Signals are those that the node receives.
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
@@ -33,10 +93,12 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         name: Some(node.clone()),
         at_deg: position(document),
         path: "node".to_owned(),
+        stated: stated(&document["meshrf"]),
         ..MeshNode::default()
     });
     let node = node.to_ascii_uppercase();
     snapshot.observer = Some(node.clone());
+    trackers(document, &node, snapshot);
     for (address, link) in document["link_info"].as_object().into_iter().flatten() {
         snapshot.listed_links += 1;
         if link["linkType"].as_str().is_some_and(|kind| !kind.is_empty() && kind != "RF") {

@@ -3,7 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshSnapshot, rows, text};
+use super::mesh::{self, MeshSnapshot, SELF, rows, text};
 use super::{Content, Format};
 
 /// The format.
@@ -18,9 +18,6 @@ pub static FORMAT: Format = Format {
     is_series: true,
     ..Format::NONE
 };
-
-/// The node whose table it is: the table does not name it.
-const SELF: &str = "self";
 
 /// Largest TQ (linux/batman_adv.h).
 pub(super) const TQ_MAX: f64 = 255.0;

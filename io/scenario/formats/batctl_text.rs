@@ -3,7 +3,7 @@
 use groundwave_simulation::measure::Measured;
 
 use super::batctl::TQ_MAX;
-use super::mesh::{self, MeshSnapshot};
+use super::mesh::{self, MeshSnapshot, SELF};
 use super::{Content, Format};
 
 /// The format.
@@ -25,7 +25,7 @@ const HEAD: &str = "[B.A.T.M.A.N. adv";
 /// Reads a table. The first line names the interface and address of the node whose it is; rows have
 /// the originator, the time since it was last received, the TQ or throughput and the next hop.
 fn parse(text: &str, snapshot: &mut MeshSnapshot) {
-    let mut node = "self".to_owned();
+    let mut node = SELF.to_owned();
     for line in text.lines() {
         if line.starts_with(HEAD) {
             let (_, interface) = line.split_once("MAC: ").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Native motion of BonnMotion: a line of `time x y` (or `time x y z`) for each node, s and m.
+//! Native motion of BonnMotion: a line of `time x y` (or `time x y z`) for each node, s and m; or a row of `node time x y`
+//! for each position, as Cooja has them.
 
 use std::cmp::Ordering;
 
@@ -12,10 +13,13 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "bonnmotion",
     label: "BonnMotion",
-    description: "BonnMotion (.movements): nodes that move; --origin says where",
+    description: "BonnMotion (.movements), Cooja: nodes that move; --origin says where",
     extensions: &["movements"],
     contents: &[Content::Tracks],
-    sniff: |sample| sample.lines().next().is_some_and(is_waypoints),
+    sniff: |sample| {
+        sample.lines().next().is_some_and(is_waypoints)
+            || are_rows(sample.lines().take(ROWS_SNIFFED))
+    },
     read: Some(read),
     ..Format::NONE
 };
@@ -42,6 +46,25 @@ fn times(numbers: &[f64], size: usize) -> Option<Vec<f64>> {
 fn is_waypoints(line: &str) -> bool {
     let is_of = |numbers: &Vec<f64>| SIZES.iter().any(|size| times(numbers, *size).is_some());
     numbers(line).is_some_and(|numbers| is_of(&numbers))
+}
+
+/// Rows looked at to recognise a document.
+const ROWS_SNIFFED: usize = 1_000;
+
+/// A row of `node time x y`, as Cooja and the CSVFile of BonnMotion have them.
+fn row(line: &str) -> Option<(u32, [f64; 3])> {
+    let numbers = numbers(line)?;
+    let &[node, at_s, x_m, y_m] = &numbers[..] else { return None };
+    let is_number = node >= 0.0 && node.fract() == 0.0 && node < f64::from(u32::MAX) && at_s >= 0.0;
+    is_number.then_some((node as u32, [at_s, x_m, y_m]))
+}
+
+/// True for rows of which some are of another node than 0, or of one node at several times: lines of waypoints begin
+/// with second 0.
+fn are_rows<'l>(lines: impl Iterator<Item = &'l str>) -> bool {
+    let rows: Option<Vec<_>> = lines.map(row).collect();
+    let rows = rows.unwrap_or_default();
+    rows.len() > 1 && rows.iter().any(|(node, _)| *node > 0)
 }
 
 /// Lines of nodes, with their numbers.
@@ -82,6 +105,17 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let text = text(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let plane = Plane::of(options, &mut dataset);
+    if are_rows(lines(text).map(|(_, line)| line)) {
+        for (line, raw) in lines(text) {
+            let Some((number, [at_s, x_m, y_m])) = row(raw) else { continue };
+            let Some(node) = dataset.node(&format!("node-{number}"), line) else { continue };
+            match plane.position(x_m, y_m) {
+                Some(position) => dataset.event(at_s, Event::Fix(node, position), line),
+                None => dataset.drop("a position beyond the Earth", line),
+            }
+        }
+        return Ok(dataset);
+    }
     let size = size(text)?;
     let mut heights = Vec::new();
     // A line is a node, readable or not: numbers stay those of the document.

@@ -47,7 +47,7 @@ impl Dataset {
                     }
                     *run = [run[1], Some(index)];
                 }
-                Event::Move(node, _) | Event::GoTo(node, ..) => {
+                Event::Move(node, _) | Event::GoTo(node, ..) | Event::Leave(node) => {
                     runs.remove(node);
                 }
                 Event::Height(..) | Event::Observe(..) => {}
@@ -88,6 +88,11 @@ impl Dataset {
                         course.head(at_s, *position, *speed_m_s);
                     }
                 }
+                Event::Leave(node) => {
+                    if let Some(course) = courses.get_mut(node) {
+                        course.arrive(at_s);
+                    }
+                }
                 Event::Height(..) | Event::Observe(..) => {}
             }
         }
@@ -113,7 +118,7 @@ impl Dataset {
                         runs.insert(index, Vec::new());
                     }
                 }
-                Event::Move(node, _) | Event::GoTo(node, ..) => {
+                Event::Move(node, _) | Event::GoTo(node, ..) | Event::Leave(node) => {
                     open.remove(node);
                 }
                 Event::Height(..) | Event::Observe(..) => {}

@@ -21,6 +21,9 @@ use super::{Format, positions};
 /// Programs write a loss of 0 dB where nothing was computed; no path loses less than this, dB.
 const LOSS_DB_MIN: f64 = 1.0;
 
+/// Note on nodes without a station of their own.
+const DEFAULT_STATION: &str = "no station given: the default one is taken";
+
 /// A node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Node {
@@ -32,6 +35,8 @@ pub struct Node {
     pub position: Option<GeoPoint>,
     /// Station, where the document states one.
     pub station: Option<Station>,
+    /// The document states when the node is there: from its first fix to each [`Event::Leave`].
+    pub comes_and_goes: bool,
     /// Latitude and longitude as written, degrees, until [`Dataset::finish`] checks them.
     pub(super) raw_deg: Option<[f64; 2]>,
     /// Path in the document, where it has one.
@@ -56,6 +61,8 @@ pub enum Event {
     Height(u32, f64),
     /// A node heads for a position at a speed, m/s; 0 stops it.
     GoTo(u32, GeoPoint, f64),
+    /// A node is away from then on, until its next fix.
+    Leave(u32),
     /// A measurement from a sender to a receiver.
     Observe(u32, u32, Measured),
 }
@@ -220,7 +227,8 @@ impl Dataset {
         if replaced > 0 {
             let what = format!(
                 "a value replaced by a later one of the same tick of {step_s} s (the least interval is \
-                 {interval_s} s)"
+                 {} s)",
+                (interval_s * 1e3).round() / 1e3
             );
             self.report.add_many(&what, replaced, Location::default);
         }
@@ -279,6 +287,16 @@ impl Dataset {
         self.events.iter().filter(observed).count()
     }
 
+    /// Reports nodes of the recording whose station no document states.
+    pub fn note_stations(&mut self) {
+        let (_, used) = self.first_positions();
+        let nodes = self.nodes.iter().zip(used);
+        let unknown = nodes.filter(|(node, used)| *used && node.station.is_none()).count();
+        if unknown > 0 {
+            self.report.add_many(DEFAULT_STATION, unknown, Location::default);
+        }
+    }
+
     /// The dataset as a plan: nodes with a position, and `station` where they have none of their
     /// own.
     ///
@@ -316,8 +334,7 @@ impl Dataset {
         }
         let unknown = self.nodes.iter().filter(|node| node.station.is_none()).count();
         if unknown > 0 {
-            let what = "no station given: the default one is taken";
-            report.add_many(what, unknown, document);
+            report.add_many(DEFAULT_STATION, unknown, document);
         }
         let name = self
             .title

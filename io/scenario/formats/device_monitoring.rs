@@ -1,6 +1,5 @@
 //! NetJSON DeviceMonitoring (netjson.org, 0.1; OpenWISP): signals that the radios of a device receive.
 
-use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
@@ -36,9 +35,9 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     snapshot.nodes.push(MeshNode {
         key: device.clone(),
         name: Some(device.clone()),
-        role: Role::default(),
         at_deg: [general, &general["location"]].into_iter().find_map(position),
         path: "general".to_owned(),
+        ..MeshNode::default()
     });
     for (index, interface) in interfaces().enumerate() {
         let wireless = &interface["wireless"];
@@ -56,7 +55,8 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
                 continue;
             };
             let snr_db = noise_dbm.map(|noise_dbm| signal_dbm - noise_dbm);
-            let values = Measured { rx_power_dbm, snr_db, ..Measured::default() };
+            let frequency_mhz = number(&wireless["frequency"]).filter(|mhz| *mhz > 0.0);
+            let values = Measured { rx_power_dbm, snr_db, frequency_mhz, ..Measured::default() };
             snapshot.link(&mac, &device, values);
         }
     }

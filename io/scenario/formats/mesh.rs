@@ -1,15 +1,26 @@
 //! Snapshots of running meshes as JSON: one document, one a line, or the files of a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use groundwave_model::radio::Role;
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::dataset::Dataset;
+use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
+use super::stated::Stated;
 use super::text as document;
-use super::{Format, ReadOptions, Sample, Source, clock};
+use super::{Format, ReadOptions, Sample, Source, merged};
+
+pub(super) use super::json_values::{entries, number, position, rows, text, time};
+
+/// Key of the node whose table a document is, where the document does not name it.
+pub(super) const SELF: &str = "self";
+
+/// Positions of nodes in a snapshot, degrees.
+type Places = Vec<(u32, [f64; 2])>;
 
 /// Note on a node without a position.
 pub(super) const NO_POSITION: &str = "no position given";
@@ -46,6 +57,8 @@ pub(super) struct MeshNode {
     pub role: Role,
     /// Latitude and longitude, degrees.
     pub at_deg: Option<[f64; 2]>,
+    /// Radio, antenna and height, as far as the document states them.
+    pub stated: Stated,
     /// Path in the document.
     pub path: String,
 }
@@ -196,6 +209,21 @@ struct Place {
 }
 
 impl Place {
+    /// The node that a table is of by its name, that of its folder or else of the file, and what differs in it
+    /// between nodes: of files not the digits, which count snapshots. `None` without a file.
+    fn node(&self) -> Option<(String, String)> {
+        let path = Path::new(&self.name);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            let name = folder.to_string_lossy().into_owned();
+            return Some((name.clone(), name));
+        }
+        path.extension()?;
+        let name = path.file_stem()?.to_string_lossy().into_owned();
+        let kind = name.replace(|c: char| !c.is_alphabetic(), "");
+        Some((name, kind))
+    }
+
     /// Location of a path in the document.
     fn at(&self, path: &str) -> Location {
         let location = Location::new(self.line as u64, path);
@@ -206,6 +234,8 @@ impl Place {
 /// Snapshots read so far.
 struct Series {
     dataset: Dataset,
+    /// Station of nodes, to complete what documents state.
+    station: Station,
     snapshots: Vec<(Place, MeshSnapshot)>,
     /// Documents that state the nodes of snapshots.
     companions: Vec<(Place, MeshSnapshot)>,
@@ -221,7 +251,8 @@ impl Series {
     fn new(options: &ReadOptions) -> Self {
         let dataset = Dataset { step_s: Some(options.step_s), ..Dataset::default() };
         let (snapshots, companions) = (Vec::new(), Vec::new());
-        Self { dataset, snapshots, companions, others: Vec::new(), other: None, documents: 0 }
+        let (station, others) = (options.station.clone(), Vec::new());
+        Self { dataset, station, snapshots, companions, others, other: None, documents: 0 }
     }
 
     /// The next document: one of a folder has the name of its file, one behind others in a file its number.
@@ -282,15 +313,20 @@ impl Series {
         let times = snapshots.iter().filter_map(|(_, snapshot)| snapshot.at_unix_s);
         self.dataset.begin_unix_s = times.reduce(f64::min);
         // All nodes first: a link may be to a node that a later document names.
+        let mut places: Vec<Places> = Vec::with_capacity(snapshots.len());
+        self.name_observers(&mut snapshots);
         for (place, snapshot) in &mut snapshots {
             let mut keys = BTreeSet::new();
+            let mut of_snapshot = Places::new();
             for node in std::mem::take(&mut snapshot.nodes) {
                 if !keys.insert(node.key.clone()) {
                     let what = "a node that the document lists before: its first entry counts";
                     self.dataset.report.add(what, || place.at(&node.path));
                 }
-                self.node(node);
+                let at_deg = node.at_deg;
+                of_snapshot.extend(self.node(node).zip(at_deg));
             }
+            places.push(of_snapshot);
         }
         let mut counts = BTreeMap::new();
         let dated = snapshots.into_iter().enumerate().map(|(index, (place, snapshot))| {
@@ -298,6 +334,8 @@ impl Series {
             (self.at_s(&snapshot, index, count), place, snapshot)
         });
         let mut dated: Vec<_> = dated.collect();
+        let times = dated.iter().map(|(at_s, place, _)| (*at_s, place.number));
+        let places = times.zip(places).collect();
         // Links end with the snapshot that follows, which the order of names need not give.
         dated.sort_by(|(a_s, ..), (b_s, ..)| a_s.total_cmp(b_s));
         let mut views = BTreeMap::new();
@@ -312,7 +350,64 @@ impl Series {
             }
             self.dataset.report.more += report.more;
         }
+        self.moves(places);
+        self.dataset.merge_links();
         Ok(self.dataset)
+    }
+
+    /// Names the tables of nodes that do not say whose they are after the folders of their files, or after the
+    /// files: those whose names differ by more than digits are of different nodes.
+    fn name_observers(&mut self, snapshots: &mut [(Place, MeshSnapshot)]) {
+        let is_unnamed = |snapshot: &MeshSnapshot| {
+            let is_own = |(from, to, _): &(String, String, Measured)| from == SELF || to == SELF;
+            snapshot.observer.is_none() && snapshot.links.iter().any(is_own)
+        };
+        let names: Vec<Option<(String, String)>> = snapshots
+            .iter()
+            .map(|(place, snapshot)| is_unnamed(snapshot).then(|| place.node()).flatten())
+            .collect();
+        let different: BTreeSet<&String> = names.iter().flatten().map(|(_, kind)| kind).collect();
+        if different.len() < 2 {
+            let count = names.iter().flatten().count();
+            if count > 1 {
+                let what = "a table that does not name its node: taken as one of the same node; a folder for each node \
+                            names them";
+                self.dataset.report.add_many(what, count, Location::default);
+            }
+            return;
+        }
+        for ((place, snapshot), name) in snapshots.iter_mut().zip(&names) {
+            let Some((name, _)) = name else { continue };
+            let what = "a table that does not name its node: named after its file or folder";
+            self.dataset.report.add(what, || place.at(""));
+            for end in snapshot.links.iter_mut().flat_map(|(from, to, _)| [from, to]) {
+                if end == SELF {
+                    end.clone_from(name);
+                }
+            }
+            snapshot.observer = Some(name.clone());
+        }
+    }
+
+    /// Fixes of nodes whose positions differ between snapshots.
+    fn moves(&mut self, places: Vec<((f64, usize), Places)>) {
+        let mut courses: BTreeMap<u32, Vec<(f64, usize, [f64; 2])>> = BTreeMap::new();
+        for ((at_s, number), of_snapshot) in places {
+            for (node, at_deg) in of_snapshot {
+                courses.entry(node).or_default().push((at_s, number, at_deg));
+            }
+        }
+        for (node, course) in courses {
+            let (first_s, _, first_deg) = course[0];
+            if !course.iter().any(|(at_s, _, at_deg)| *at_s != first_s && *at_deg != first_deg) {
+                continue;
+            }
+            for (at_s, number, [lat_deg, lon_deg]) in course {
+                if let Ok(position) = GeoPoint::new(lat_deg, lon_deg) {
+                    self.dataset.event(at_s, Event::Fix(node, position), number);
+                }
+            }
+        }
     }
 
     /// Time of a snapshot, s: its own; without one, a step after the snapshot before it, of an observer after
@@ -348,7 +443,7 @@ impl Series {
             self.dataset.observe(at_s, (&from, &to), values, number);
             links.insert((from, to));
         }
-        let absent = Measured { delivery_prob: Some(0.0), ..Measured::default() };
+        let absent = Measured { delivery_prob: Some(merged::ABSENT), ..Measured::default() };
         for (from, to) in links_before.difference(&links) {
             self.dataset.observe(at_s, (from, to), absent, number);
         }
@@ -356,7 +451,7 @@ impl Series {
     }
 
     /// Adds a node, or finds that of its key.
-    fn node(&mut self, node: MeshNode) {
+    fn node(&mut self, node: MeshNode) -> Option<u32> {
         let dataset = &mut self.dataset;
         let before = dataset.nodes.len();
         let path = || Location::path(node.path.as_str());
@@ -364,7 +459,8 @@ impl Series {
         let index = dataset.named(&node.key, name);
         let Some(index) = index else {
             let what = "one node too many, or an empty name";
-            return dataset.report.add(what, path);
+            dataset.report.add(what, path);
+            return None;
         };
         let new = dataset.nodes.len() > before;
         let entry = &mut dataset.nodes[index as usize];
@@ -380,61 +476,10 @@ impl Series {
             }
         }
         entry.raw_deg = entry.raw_deg.or(node.at_deg);
-    }
-}
-
-/// Elements of a JSON array; none of anything else.
-pub(super) fn rows(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-/// Elements of an array with their indices, or members of an object with their keys, each with
-/// its path below `path`.
-pub(super) fn entries<'v>(
-    value: &'v Value,
-    path: &str,
-) -> impl Iterator<Item = (String, Option<&'v String>, &'v Value)> {
-    let listed =
-        rows(value).enumerate().map(move |(index, one)| (format!("{path}[{index}]"), None, one));
-    let keyed = value
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(move |(key, one)| (format!("{path}.{key}"), Some(key), one));
-    listed.chain(keyed).collect::<Vec<_>>().into_iter()
-}
-
-/// A text, or a number as text; `None` when blank or of another type.
-pub(super) fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// A number, also in quotes.
-pub(super) fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// Latitude and longitude under any of the keys in use, degrees.
-pub(super) fn position(of: &Value) -> Option<[f64; 2]> {
-    let at = |keys: [&str; 4]| keys.into_iter().find_map(|key| number(&of[key]));
-    let lat = at(["lat", "latitude", "Latitude", "Lat"])?;
-    Some([lat, at(["lng", "lon", "longitude", "Longitude"])?])
-}
-
-/// A time as seconds, ISO 8601 or ISO 8601 without a zone (UTC), s since the Unix epoch.
-pub(super) fn time(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => Some(clock::iso8601(text)?.0),
-        _ => None,
+        if entry.station.is_none() {
+            entry.station = node.stated.station(&self.station);
+        }
+        Some(index)
     }
 }
 

@@ -4,7 +4,8 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshNode, MeshSnapshot, entries, number, rows, text};
+use super::mesh::{self, MeshNode, MeshSnapshot, SELF, entries, number, rows, text};
+use super::stated::Stated;
 use super::{Content, Format};
 
 /// The format.
@@ -56,7 +57,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         let repeater = repeater.filter_map(|key| identifier(&document[key])).next();
         let repeater = repeater.map(|key| prefix(&key).to_owned());
         snapshot.observer.clone_from(&repeater);
-        let repeater = repeater.unwrap_or_else(|| "self".to_owned());
+        let repeater = repeater.unwrap_or_else(|| SELF.to_owned());
         for row in rows(&document["neighbours"]) {
             snapshot.listed_links += 1;
             let Some((key, snr_db)) = identifier(&row["pubkey"]).zip(number(&row["snr"])) else {
@@ -90,12 +91,35 @@ fn contact(path: String, one: &Value, snapshot: &mut MeshSnapshot) {
             Some([at(["adv_lat", "latitude"])?, at(["adv_lon", "longitude"])?])
         })
         .find(|place| *place != [0.0, 0.0]);
+    // Of the map in MHz and kHz, of exports in kHz and Hz.
+    let params = &one["params"];
+    let radio = &one["radio_settings"];
+    let kilo = |value: &Value, above: f64| {
+        number(value).map(|own| if own > above { own / 1e3 } else { own })
+    };
+    let frequency = [&one["radio_freq"], &params["freq"], &radio["frequency"]];
+    let bandwidth = [&one["radio_bw"], &params["bw"], &radio["bandwidth"]];
+    let first =
+        |keys: [&Value; 3]| keys.into_iter().find_map(|value| u8::try_from(value.as_u64()?).ok());
+    let factor = first([&one["radio_sf"], &params["sf"], &radio["spreading_factor"]]);
+    let rate = first([&one["radio_cr"], &params["cr"], &radio["coding_rate"]]);
+    let stated = Stated {
+        frequency_mhz: frequency.into_iter().find_map(|value| kilo(value, 100_000.0)),
+        bandwidth_hz: bandwidth
+            .into_iter()
+            .find_map(|value| kilo(value, 1_000.0))
+            .map(|khz| khz * 1e3),
+        lora: factor.map(|factor| (factor, rate.unwrap_or(5))),
+        tx_power_dbm: [&one["tx_power"], &radio["tx_power"]].into_iter().find_map(number),
+        ..Stated::default()
+    };
     let name = ["custom_name", "adv_name", "name"].into_iter().find_map(|name| text(&one[name]));
     snapshot.aliases.push((prefix(&key).to_owned(), key.clone()));
     snapshot.nodes.push(MeshNode {
         name: name.or_else(|| Some(prefix(&key).to_owned())),
         key,
         at_deg: place,
+        stated,
         path,
         ..MeshNode::default()
     });

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::{Fault, FormatError, Location};
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
+use super::stated::Stated;
 use super::text as document;
 use super::{Content, Dataset, Format, ReadOptions, Sample, Source};
 
@@ -55,6 +56,13 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         if let (Some(number), Some(nodes)) = (number, list.as_object_mut()) {
             nodes.insert(DEVICE.to_owned(), Value::from(format!("!{number:08x}")));
         }
+        let settings = text.split_once(PREFERENCES).and_then(|(_, settings)| {
+            let mut values = serde_json::Deserializer::from_str(settings).into_iter::<Value>();
+            values.next()?.ok()
+        });
+        if let (Some(settings), Some(nodes)) = (settings, list.as_object_mut()) {
+            nodes.insert(LORA.to_owned(), settings["lora"].clone());
+        }
         Ok(list.to_string().into_bytes())
     };
     let documents = source.documents.iter().map(list).collect::<Result<_, _>>()?;
@@ -68,6 +76,31 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     mesh::read(&FORMAT, parse, &source, options)
 }
 
+/// Beginning of the settings of the device in the output of `--info`.
+const PREFERENCES: &str = "Preferences:";
+
+/// Key of the settings of its radio in its list; other nodes have the same region and modem preset.
+const LORA: &str = "lora";
+
+/// The radio of the mesh by the settings of the device.
+fn stated(lora: &Value) -> Stated {
+    let region = text(&lora["region"]).unwrap_or_default();
+    let preset = text(&lora["modemPreset"]).unwrap_or_default();
+    let mut stated = Stated::meshtastic(&region, &preset).unwrap_or_default();
+    let stated_mhz = number(&lora["overrideFrequency"]).filter(|mhz| *mhz > 0.0);
+    stated.frequency_mhz = stated_mhz.or(stated.frequency_mhz);
+    if lora["usePreset"] == false
+        && let (Some(khz), Some(factor)) =
+            (number(&lora["bandwidth"]), lora["spreadFactor"].as_u64())
+    {
+        stated.bandwidth_hz = Some(khz * 1e3).filter(|hz| *hz > 0.0).or(stated.bandwidth_hz);
+        let rate = lora["codingRate"].as_u64().unwrap_or(5);
+        let settings = u8::try_from(factor).ok().zip(u8::try_from(rate).ok());
+        stated.lora = settings.filter(|own| own.0 > 0).or(stated.lora);
+    }
+    stated
+}
+
 /// Key of the id of the device in its list.
 const DEVICE: &str = "device";
 
@@ -76,8 +109,9 @@ const DEVICE: &str = "device";
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     snapshot.observer = text(&document[DEVICE]);
     let device = snapshot.observer.clone().unwrap_or_else(|| DEVICE.to_owned());
+    let stated = stated(&document[LORA]);
     for (id, node) in document.as_object().into_iter().flatten() {
-        if id == DEVICE {
+        if id == DEVICE || id == LORA {
             continue;
         }
         let user = &node["user"];
@@ -86,11 +120,20 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             name: text(&user["longName"]).or_else(|| text(&user["shortName"])).or(Some(id.clone())),
             at_deg: position(&node["position"]),
             path: id.clone(),
+            // The power is that of the device alone.
+            stated: Stated {
+                tx_power_dbm: number(&document[LORA]["txPower"])
+                    .filter(|dbm| *id == device && *dbm > 0.0),
+                ..stated
+            },
             ..MeshNode::default()
         });
         let hops = number(&node["hopsAway"]);
         match number(&node["snr"]) {
             Some(_) if *id == device => {}
+            Some(_) if node["viaMqtt"] == true => {
+                snapshot.drop("SNR of a node heard over MQTT: not that of a radio link");
+            }
             Some(snr_db) if hops.is_none_or(|hops| hops == 0.0) => {
                 snapshot.listed_links += 1;
                 let values = Measured { snr_db: Some(snr_db), ..Measured::default() };

@@ -8,6 +8,7 @@ use super::dataset::{Dataset, Event};
 use super::error::FormatError;
 use super::mesh::{self, number, rows};
 use super::plan::name_of;
+use super::stated::Stated;
 use super::text::text;
 use super::{Content, Format, ReadOptions, Source};
 
@@ -41,9 +42,19 @@ fn identifier(value: &Value) -> Option<String> {
     Some(format!("!{number:08x}"))
 }
 
-fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
+/// The radio by the topic `msh/REGION/2/json/PRESET/!GATEWAY` before a packet; regions may have more levels.
+fn stated(line: &str) -> Option<Stated> {
+    let (topic, _) = line.split_once('{')?;
+    let mut levels = topic.trim().split('/');
+    let region = levels.by_ref().nth(1)?;
+    let mut levels = levels.skip_while(|level| *level != "json");
+    Stated::meshtastic(region, levels.nth(1).unwrap_or_default())
+}
+
+fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let text = text(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
+    let mut radio = None;
     for (index, raw) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line = index + 1;
         let Some(packet) = packet(raw) else {
@@ -55,8 +66,13 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
             dataset.drop("a packet without its sender or time", line);
             continue;
         };
+        radio = radio.or_else(|| stated(raw));
         payload(&packet, &from, at_s, &mut dataset, line);
         received(&packet, &from, at_s, &mut dataset, line);
+    }
+    let station = radio.and_then(|radio| radio.station(&options.station));
+    for node in &mut dataset.nodes {
+        node.station.clone_from(&station);
     }
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();

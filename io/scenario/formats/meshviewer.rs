@@ -88,6 +88,7 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             role: if gateway { Role::Command } else { Role::default() },
             at_deg: position(&info["location"]),
             path: path.clone(),
+            ..MeshNode::default()
         });
     }
     for (_, _, node) in &nodes {
@@ -122,6 +123,8 @@ fn neighbours(of: &Value, snapshot: &mut MeshSnapshot) {
                     values.rx_power_dbm = values_of_peer["signal"].as_f64();
                     let noise_dbm = values_of_peer["noise"].as_f64();
                     values.snr_db = values.rx_power_dbm.zip(noise_dbm).map(|(s, n)| s - n);
+                    let frequency_mhz = interface["frequency"].as_f64().filter(|mhz| *mhz > 0.0);
+                    values.frequency_mhz = frequency_mhz.filter(|_| values.rx_power_dbm.is_some());
                 } else {
                     values.quality = values_of_peer["tq"].as_f64().map(|tq| tq / 255.0);
                 }

@@ -24,7 +24,7 @@
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
-//! | [`ns3`], [`mininet`] | | | yes | | |
+//! | [`ns3`], [`mininet`], [`csv::tracks`] | | | yes | | |
 //! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`] | | | yes | yes | |
 //! | [`aredn`], [`meshtastic`], [`ffmap`], [`libremesh`], [`meshcore`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
@@ -42,6 +42,7 @@ pub mod batctl;
 pub mod batctl_text;
 pub mod bmx;
 pub mod bonnmotion;
+mod climb;
 mod clock;
 pub mod cnml;
 pub mod core_imn;
@@ -57,6 +58,7 @@ pub mod ffmap;
 pub mod geojson;
 pub mod gpx;
 mod identify;
+mod json_values;
 pub mod k7;
 pub mod kml;
 pub mod kml_tracks;
@@ -65,6 +67,7 @@ pub mod libremesh;
 pub mod limits;
 mod lrp;
 pub mod mahimahi;
+mod merged;
 mod mesh;
 pub mod meshcore;
 pub mod meshtastic;
@@ -96,6 +99,7 @@ mod script;
 mod series;
 mod settle;
 mod source;
+mod stated;
 pub mod sumo;
 #[cfg(test)]
 mod tests;
@@ -124,7 +128,7 @@ pub use recording::{Output, RecordingWriter};
 pub use report::{Note, Report};
 pub use rows::{COLUMNS, Row};
 pub use script::{Script, is_placeholder};
-pub use source::Source;
+pub use source::{Source, is_packed, unpacked};
 
 /// Kinds of data in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,7 +208,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 44] = [
+pub static FORMATS: [&Format; 45] = [
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
@@ -212,6 +216,7 @@ pub static FORMATS: [&Format; 44] = [
     &wardrive::WIGLE,
     &wardrive::RANGE_TEST,
     &ttnmapper::FORMAT,
+    &csv::tracks::FORMAT,
     &csv::FORMAT,
     &scenario::FORMAT,
     &eel::FORMAT,

@@ -1,5 +1,6 @@
 //! Tracks as a scenario of moving nodes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use groundwave_model::radio::Station;
@@ -7,10 +8,12 @@ use groundwave_simulation::deployment::Outline;
 use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use jiff::Timestamp;
 
+use super::climb::Waypoint as Climbing;
 use super::course::Fix;
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
 use super::plan::{PlanFile, PlanNode, name_of};
+use super::scenario::Stay;
 use super::{Format, report::Report, scenario};
 use crate::limits::{DURATION_S_MAX, WAYPOINTS_MAX};
 
@@ -39,7 +42,17 @@ impl Dataset {
             self.report.add_many(what, measurements, Location::default);
         }
         self.check_span(format, SCENARIO_STEP_NS, SCENARIO_TICKS_MAX)?;
-        let courses = self.courses();
+        self.note_stations();
+        let climbs = self.climbs();
+        let climbing = |(node, course): (u32, Vec<Fix>)| {
+            let course: Vec<Climbing> = match (climbs.get(&node), course.first()) {
+                (Some(climb), Some(first)) => climb.waypoints(*first, &course),
+                _ => course.into_iter().map(|(at_s, at)| (at_s, at, None)).collect(),
+            };
+            (node, course)
+        };
+        let courses: BTreeMap<u32, Vec<Climbing>> =
+            self.courses().into_iter().map(climbing).collect();
         if courses.is_empty() {
             let actual = format!("no track{}", self.report.summary());
             return invalid(actual, "at least one".to_owned());
@@ -65,14 +78,16 @@ impl Dataset {
     /// The text of a scenario, and the number of its nodes.
     fn moving(
         &self,
-        courses: &[(u32, Vec<Fix>)],
+        courses: &[(u32, Vec<Climbing>)],
         default: &Station,
     ) -> Result<(String, usize), Fault> {
         let last = courses.iter().filter_map(|(_, course)| course.last());
         // A climb may come after the last step.
         let is_height = |event: &&(f64, Event)| matches!(event.1, Event::Height(..));
-        let climbs = self.events.iter().filter(is_height).map(|event| self.elapsed_s(event.0));
-        let last_s = last.map(|fix| fix.0).chain(climbs).fold(0.0, f64::max);
+        let heights_s = self.events.iter().filter(is_height).map(|event| self.elapsed_s(event.0));
+        let (stays, absences) = self.stays(courses);
+        let ends_s = stays.iter().filter_map(|stay| stay.until_s);
+        let last_s = last.map(|fix| fix.0).chain(heights_s).chain(ends_s).fold(0.0, f64::max);
         let end_s = self.end_s.map_or(0.0, |end_s| self.elapsed_s(end_s));
         let heights = self.heights();
         let plan = PlanFile {
@@ -108,25 +123,42 @@ impl Dataset {
             description: date.map(|date| format!("Second 0 is {date}.")),
             step_s: Some(SCENARIO_STEP_NS as f64 / 1e9),
             duration_s: last_s.max(end_s).ceil().max(1.0),
+            stays,
         };
         let (mut text, names) = scenario::text(&plan, head)
             .map_err(|error| Fault::new("", error.to_string(), "what TOML can represent"))?;
-        let is_moving = |course: &[Fix]| course.len() > 1;
+        let is_moving = |course: &[Climbing]| course.len() > 1;
         for ((_, course), name) in courses.iter().zip(&names).filter(|(one, _)| is_moving(&one.1)) {
             let _ = write!(text, "\n[[motion]]\nnode = \"{name}\"\nwaypoints = [\n");
-            for (at_s, position) in course {
+            for (at_s, position, height_agl_m) in course {
                 let (lat, lon) = (position.lat_deg(), position.lon_deg());
-                let _ = writeln!(text, "  {{ at_s = {at_s}, lat_deg = {lat}, lon_deg = {lon} }},");
+                let height =
+                    height_agl_m.map_or_else(String::new, |m| format!(", height_agl_m = {m}"));
+                let _ = writeln!(
+                    text,
+                    "  {{ at_s = {at_s}, lat_deg = {lat}, lon_deg = {lon}{height} }},"
+                );
             }
             text.push_str("]\n");
+        }
+        for (course, from_s, until_s) in absences {
+            let name = &names[course];
+            let _ = write!(
+                text,
+                "\n[[failure]]\nnode = \"{name}\"\nat_s = {from_s}\nuntil_s = {until_s}\n"
+            );
         }
         let name_of_node = |node: u32| {
             let index = courses.binary_search_by_key(&node, |course| course.0).ok()?;
             Some(names[index].as_str())
         };
+        let climbs = self.climbs();
         let mut last_m = heights;
         for (at_s, event) in &self.events {
             let Event::Height(node, height_agl_m) = *event else { continue };
+            if climbs.get(&node).is_some_and(|climb| climb.covers(self.elapsed_s(*at_s))) {
+                continue;
+            }
             let last_m = &mut last_m[node as usize];
             if let (true, Some(name)) = (*last_m != Some(height_agl_m), name_of_node(node)) {
                 *last_m = Some(height_agl_m);
@@ -139,6 +171,35 @@ impl Dataset {
             }
         }
         Ok((text, names.len()))
+    }
+
+    /// When the nodes of courses are there, and the times between at which they are away: course, from and until, s.
+    fn stays(&self, courses: &[(u32, Vec<Climbing>)]) -> (Vec<Stay>, Vec<(usize, f64, f64)>) {
+        let of = |node: u32| courses.binary_search_by_key(&node, |course| course.0).ok();
+        let mut stays = vec![Stay::default(); courses.len()];
+        let mut absences = Vec::new();
+        for (at_s, event) in &self.events {
+            let at_s = self.elapsed_s(*at_s);
+            match *event {
+                Event::Leave(node) => {
+                    let Some(course) = of(node) else { continue };
+                    stays[course].until_s.get_or_insert(at_s);
+                }
+                Event::Fix(node, _) if self.nodes[node as usize].comes_and_goes => {
+                    let Some(course) = of(node) else { continue };
+                    // Waypoints are not before the step in which their node joins.
+                    stays[course].from_s.get_or_insert(at_s.floor());
+                    if let Some(left_s) = stays[course].until_s.take() {
+                        absences.push((course, left_s, at_s));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for stay in &mut stays {
+            stay.from_s = stay.from_s.filter(|from_s| *from_s > 0.0);
+        }
+        (stays, absences)
     }
 
     /// The first height of each node above ground, m, where it has one.

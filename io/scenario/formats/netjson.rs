@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use groundwave_model::radio::Role;
 use groundwave_model::route::Metric;
 use groundwave_simulation::WorldView;
 use serde_json::{Value, json};
@@ -43,12 +42,15 @@ fn graph(document: &Value, path: &str, snapshot: &mut MeshSnapshot) {
         let places = [&node["location"], &properties["location"], properties, node];
         let name = text(&node["label"]).or_else(|| text(&properties["name"]));
         let id = text(&node["id"]);
+        let key = id.clone().unwrap_or_else(|| path.clone());
+        let addresses = rows(&node["local_addresses"]).filter_map(text);
+        snapshot.aliases.extend(addresses.map(|address| (address, key.clone())));
         snapshot.nodes.push(MeshNode {
-            key: id.clone().unwrap_or_else(|| path.clone()),
+            key,
             name: name.or(id),
-            role: Role::default(),
             at_deg: places.into_iter().find_map(position),
             path,
+            ..MeshNode::default()
         });
     }
     for row in rows(&document["links"]) {

@@ -116,6 +116,8 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                     dataset.event(at_s - JUMP_S, Event::Fix(node, end), line);
                 }
                 dataset.event(at_s, Event::Move(node, position), line);
+                // From there it goes straight to its next change.
+                dataset.event(at_s, Event::Fix(node, position), line);
             }
             _ => dataset.event(at_s, Event::Fix(node, position), line),
         }

@@ -41,6 +41,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             role: Role::default(),
             at_deg: number(&at[0]).zip(number(&at[1])).map(|(lat, lon)| [lat, lon]),
             path,
+            ..MeshNode::default()
         });
     }
 }

@@ -1,15 +1,20 @@
 //! A dataset as the commands of a log.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use groundwave_engine::{Clock, Recorded};
 use groundwave_model::radio::Station;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::link::{Limits, SetLimits};
 use groundwave_simulation::measure::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
 use groundwave_simulation::motion::{Follow, GoTo, StopMotion, Waypoint};
-use groundwave_simulation::site::{AddNode, MoveNode, NodeId, UpdateNode};
+use groundwave_simulation::site::{
+    AddNode, FailNode, MoveNode, NodeId, RemoveNode, RestoreNode, UpdateNode,
+};
 use serde::Serialize;
 
 use super::Format;
+use super::climb::Waypoint as Climbing;
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
 use super::limits::TICKS_MAX;
@@ -28,6 +33,8 @@ pub struct Script {
     pub nodes: usize,
     /// Nodes without a position: on a ring around 0 N 0 E.
     pub unplaced: usize,
+    /// Nodes that come with their first fix.
+    absent: BTreeMap<u32, AddNode>,
 }
 
 impl Dataset {
@@ -66,7 +73,10 @@ impl Dataset {
                 station,
                 deployment: None,
             };
-            out.put(1, add);
+            match node.comes_and_goes && position.is_some() {
+                true => drop(out.absent.insert(index as u32, add)),
+                false => out.put(1, add),
+            }
         }
         self.script_events(&mut out, heights);
         Ok(out)
@@ -74,6 +84,14 @@ impl Dataset {
 
     fn script_events(&self, out: &mut Script, mut heights: Vec<Option<f64>>) {
         let mut runs = self.runs();
+        let climbs = self.climbs();
+        let mut last_fixes: BTreeMap<u32, usize> = BTreeMap::new();
+        for (index, (_, event)) in self.events.iter().enumerate() {
+            if let Event::Fix(node, _) | Event::Move(node, _) = event {
+                last_fixes.insert(*node, index);
+            }
+        }
+        let mut away = BTreeSet::new();
         // Nodes without a position of their own are added at that of their first fix.
         let mut is_on_run: Vec<bool> =
             self.nodes.iter().map(|node| node.position.is_none()).collect();
@@ -96,15 +114,39 @@ impl Dataset {
                 }
                 Event::Fix(number, position) => {
                     let node = id(number);
+                    if let Some(add) = out.absent.remove(&number) {
+                        out.put(tick, add);
+                    }
+                    if away.remove(&number) {
+                        out.put(tick, RestoreNode { node });
+                    }
                     if let Some(run) = runs.remove(&index) {
                         if !std::mem::replace(&mut is_on_run[number as usize], true) {
                             out.put(tick, MoveNode { node, position });
                         }
-                        let waypoint = |(at_s, position): (f64, GeoPoint)| Waypoint {
-                            at_ns: ns(at_s),
-                            position,
+                        let elapsed_s = |at_s| self.elapsed_s(at_s);
+                        let run: Vec<_> =
+                            run.into_iter().map(|(s, at)| (elapsed_s(s), at)).collect();
+                        let begin_s = elapsed_s(*at_s);
+                        let course: Vec<Climbing> = match climbs.get(&number) {
+                            Some(climb) => climb.waypoints((begin_s, position), &run),
+                            None => run.into_iter().map(|(s, at)| (s, at, None)).collect(),
                         };
-                        let waypoints: Vec<_> = run.into_iter().map(waypoint).collect();
+                        let height_agl_m =
+                            climbs.get(&number).and_then(|climb| climb.height_agl_m(begin_s));
+                        if height_agl_m.is_some() && heights[number as usize] != height_agl_m {
+                            out.put(tick, UpdateNode { height_agl_m, ..UpdateNode::of(node) });
+                        }
+                        let end_m = course.last().and_then(|(.., height_agl_m)| *height_agl_m);
+                        if let Some(height_agl_m) = end_m.or(height_agl_m) {
+                            heights[number as usize] = Some(height_agl_m);
+                        }
+                        let waypoint = |(at_s, position, height_agl_m): Climbing| Waypoint {
+                            at_ns: (at_s * 1e9).round() as u64,
+                            position,
+                            height_agl_m,
+                        };
+                        let waypoints: Vec<_> = course.into_iter().map(waypoint).collect();
                         if !waypoints.is_empty() {
                             out.put(tick, Follow { node, waypoints, at_ns: Some(at_ns) });
                         }
@@ -115,6 +157,10 @@ impl Dataset {
                     is_on_run[number as usize] = false;
                     out.put(tick, MoveNode { node, position });
                 }
+                Event::Height(number, _)
+                    if climbs
+                        .get(&number)
+                        .is_some_and(|climb| climb.covers(self.elapsed_s(*at_s))) => {}
                 Event::Height(number, height_agl_m) => {
                     let last_m = heights[number as usize].replace(height_agl_m);
                     if last_m != Some(height_agl_m) {
@@ -127,6 +173,16 @@ impl Dataset {
                     let node = id(number);
                     is_on_run[number as usize] = false;
                     out.put(tick, GoTo { node, destination, speed_m_s, at_ns: Some(at_ns) });
+                }
+                Event::Leave(number) => {
+                    is_on_run[number as usize] = false;
+                    let is_last = last_fixes.get(&number).is_none_or(|last| *last < index);
+                    let node = id(number);
+                    match is_last {
+                        true => out.put(tick, RemoveNode { node }),
+                        false if away.insert(number) => out.put(tick, FailNode { node }),
+                        false => {}
+                    }
                 }
                 Event::GoTo(number, ..) => {
                     let (node, at_ns) = (id(number), Some(at_ns));
@@ -159,7 +215,9 @@ impl Dataset {
                     positions[node as usize].get_or_insert(position);
                     used[node as usize] = true;
                 }
-                Event::GoTo(node, ..) | Event::Height(node, _) => used[node as usize] = true,
+                Event::GoTo(node, ..) | Event::Height(node, _) | Event::Leave(node) => {
+                    used[node as usize] = true
+                }
                 Event::Observe(from, to, _) => {
                     (used[from as usize], used[to as usize]) = (true, true);
                 }

@@ -113,6 +113,7 @@ impl Dataset {
             let event = match event {
                 Event::Fix(node, at) => number(node).map(|node| Event::Fix(node, at)),
                 Event::Move(node, at) => number(node).map(|node| Event::Move(node, at)),
+                Event::Leave(node) => number(node).map(Event::Leave),
                 Event::Height(node, m) => number(node).map(|node| Event::Height(node, m)),
                 Event::GoTo(node, at, speed_m_s) => {
                     number(node).map(|node| Event::GoTo(node, at, speed_m_s))

@@ -1,4 +1,7 @@
-//! Floating car data of SUMO (`--fcd-output`): positions of vehicles and persons, step by step.
+//! Floating car data of SUMO (`--fcd-output`): positions of vehicles and persons, step by step. One is there from
+//! the first step that has it to the first without it.
+
+use std::collections::BTreeSet;
 
 use groundwave_model::terrain::GeoPoint;
 use quick_xml::events::BytesStart;
@@ -32,21 +35,37 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let plane = (!is_geographic).then(|| Plane::of(options, &mut dataset));
     let mut tags = Tags::new(&FORMAT, source.bytes())?;
     let mut at_s = None;
+    // Nodes of the step before, and of the present one.
+    let (mut before, mut present) = (BTreeSet::new(), BTreeSet::new());
     while let Some(tag) = tags.next()? {
-        let Tag::Start(start) = tag else { continue };
         let line = tags.line();
+        let start = match tag {
+            Tag::Start(start) => start,
+            Tag::End(name, _) => {
+                if let Some(at_s) = at_s.filter(|_| name == "timestep") {
+                    leave(&mut dataset, at_s, before.difference(&present), line);
+                    before = std::mem::take(&mut present);
+                }
+                continue;
+            }
+        };
         match start.local_name().as_ref() {
-            "timestep" => at_s = number(&start, "time"),
+            "timestep" => at_s = attribute(&start, "time").and_then(|text| seconds(&text)),
             "vehicle" | "person" | "container" => {
                 let position = match (place(&start), plane) {
                     (Some((x, y)), Some(plane)) => plane.position(x, y),
                     (Some((lon, lat)), None) => GeoPoint::new(lat, lon).ok(),
                     (None, _) => None,
                 };
+                if number(&start, "z").is_some_and(|z_m| z_m != 0.0) {
+                    dataset.drop("a height above sea level: antennas stay at theirs", line);
+                }
                 match (at_s, position, attribute(&start, "id")) {
                     (Some(at_s), Some(position), Some(id)) => {
                         if let Some(node) = dataset.node(&id, line) {
+                            dataset.nodes[node as usize].comes_and_goes = true;
                             dataset.event(at_s, Event::Fix(node, position), line);
+                            present.insert(node);
                         }
                     }
                     (None, ..) => dataset.drop("a vehicle in a step without a time", line),
@@ -60,6 +79,26 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     Ok(dataset)
 }
 
+/// Notes nodes that a step lacks.
+fn leave<'n>(dataset: &mut Dataset, at_s: f64, nodes: impl Iterator<Item = &'n u32>, line: usize) {
+    for node in nodes {
+        dataset.event(at_s, Event::Leave(*node), line);
+    }
+}
+
+/// Seconds of a time, also of `--human-readable-time`: `[days:]hours:minutes:seconds`.
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let parts: Option<Vec<f64>> = text.split(':').map(|part| part.trim().parse().ok()).collect();
+    match parts?.as_slice() {
+        [seconds] => Some(*seconds),
+        [hours, minutes, seconds] => Some(hours * 3_600.0 + minutes * 60.0 + seconds),
+        [days, hours, minutes, seconds] => {
+            Some(days * 86_400.0 + hours * 3_600.0 + minutes * 60.0 + seconds)
+        }
+        _ => None,
+    }
+}
+
 fn place(start: &BytesStart<'_>) -> Option<(f64, f64)> {
     number(start, "x").zip(number(start, "y"))
 }
@@ -69,13 +108,18 @@ fn is_geographic(source: &Source) -> Result<bool, FormatError> {
     let mut tags = Tags::new(&FORMAT, source.bytes())?;
     while let Some(tag) = tags.next()? {
         let Tag::Start(start) = tag else { continue };
-        let Some((x, y)) = place(&start) else { continue };
-        let digits = |key: &str| {
-            let text = attribute(&start, key).unwrap_or_default();
-            text.split_once('.').map_or(0, |(_, digits)| digits.trim().len())
-        };
-        let is_place = (-180.0..=180.0).contains(&x) && (-90.0..=90.0).contains(&y);
-        return Ok(is_place && digits("x").max(digits("y")) >= DEGREE_DIGITS);
+        if let Some((x, y)) = attribute(&start, "x").zip(attribute(&start, "y")) {
+            return Ok(are_degrees(&x, &y));
+        }
     }
     Ok(false)
+}
+
+/// True for a longitude and a latitude as SUMO writes them.
+pub(super) fn are_degrees(x: &str, y: &str) -> bool {
+    let digits = |text: &str| text.split_once('.').map_or(0, |(_, digits)| digits.trim().len());
+    let is_within = |text: &str, bound: f64| {
+        text.trim().parse::<f64>().is_ok_and(|value| (-bound..=bound).contains(&value))
+    };
+    is_within(x, 180.0) && is_within(y, 90.0) && digits(x).max(digits(y)) >= DEGREE_DIGITS
 }

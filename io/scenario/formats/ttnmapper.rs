@@ -3,6 +3,7 @@
 use groundwave_simulation::measure::Measured;
 
 use super::dataset::{Dataset, Event};
+use super::stated::Stated;
 use super::wardrive::{self, place};
 use super::{Content, Format, ReadOptions, clock};
 
@@ -14,9 +15,31 @@ pub static FORMAT: Format = Format {
     extensions: &["ttnmapper"],
     contents: &[Content::Tracks, Content::Measurements],
     sniff: |sample| sample.lines().next().is_some_and(is_heads),
-    read: Some(|source, _: &ReadOptions| wardrive::read(&FORMAT, source, row)),
+    read: Some(|source, options: &ReadOptions| {
+        let mut dataset = wardrive::read(&FORMAT, source, row)?;
+        let frequency_mhz = dataset.events.iter().find_map(|(_, event)| match event {
+            Event::Observe(.., values) => values.frequency_mhz,
+            _ => None,
+        });
+        // Rows state the frequency; other settings are those of LoRaWAN in the middle.
+        let radio = Stated {
+            frequency_mhz,
+            lora: Some(LORAWAN),
+            tx_power_dbm: Some(14.0),
+            ..Stated::default()
+        };
+        let bandwidth_hz = Some(125e3);
+        let station = Stated { bandwidth_hz, ..radio }.station(&options.station);
+        for node in &mut dataset.nodes {
+            node.station.clone_from(&station);
+        }
+        Ok(dataset)
+    }),
     ..Format::NONE
 };
+
+/// Spreading factor and denominator of the code rate of a LoRaWAN data rate between the slowest and the fastest.
+const LORAWAN: (u8, u8) = (9, 5);
 
 /// Names of the columns of node and gateway, of both generations.
 const NODE: [&str; 3] = ["nodeaddr", "dev_id", "device_id"];

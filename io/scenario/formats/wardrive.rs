@@ -1,6 +1,8 @@
 //! Tables of a receiver that moves, a row for each reception with its position: WiGLE's, and that of
 //! Meshtastic's range test.
 
+use std::cmp::Ordering;
+
 use csv::{ReaderBuilder, StringRecord};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
@@ -65,22 +67,35 @@ pub(super) fn read(
     let heads: Vec<String> = heads.iter().map(|head| head.trim().to_ascii_lowercase()).collect();
     let mut dataset = Dataset::default();
     let mut row = StringRecord::new();
+    let mut dated: Vec<(Option<f64>, usize, StringRecord)> = Vec::new();
+    let time = heads.iter().position(|head| head == "firstseen" || head == "time");
     loop {
         match rows.read_record(&mut row) {
             Ok(false) => break,
             Ok(true) => {
                 let line = line_of_row(row.position(), table.as_bytes()) + skipped;
-                let cell = |name: &str| {
-                    let column = heads.iter().position(|head| head == name);
-                    column.and_then(|column| row.get(column)).unwrap_or_default().trim()
-                };
-                take(&mut dataset, &cell, line);
+                let cell = time.and_then(|column| row.get(column)).unwrap_or_default();
+                let at_s = clock::iso8601(&cell.trim().replacen(' ', "T", 1)).map(|time| time.0);
+                dated.push((at_s, line, row.clone()));
             }
             Err(error) => {
                 let line = line_of_row(error.position(), table.as_bytes()) + skipped;
                 dataset.drop("an invalid row", line);
             }
         }
+    }
+    // Rows grouped by transmitter are in no order of time; those of dates have one.
+    if dated.iter().all(|(at_s, ..)| at_s.is_some()) {
+        dated.sort_by(|(one_s, ..), (other_s, ..)| {
+            one_s.partial_cmp(other_s).unwrap_or(Ordering::Equal)
+        });
+    }
+    for (_, line, row) in &dated {
+        let cell = |name: &str| {
+            let column = heads.iter().position(|head| head == name);
+            column.and_then(|column| row.get(column)).unwrap_or_default().trim()
+        };
+        take(&mut dataset, &cell, *line);
     }
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();
@@ -114,8 +129,21 @@ fn wigle<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize)
         return dataset.drop(&format!("a transmitter of the kind {kind}: not used"), line);
     }
     let rx_power_dbm = cell("rssi").parse().ok();
-    let values = Measured { rx_power_dbm, ..Measured::default() };
+    let stated_mhz = cell("frequency").parse().ok().filter(|mhz: &f64| *mhz > 0.0);
+    let frequency_mhz = stated_mhz.or_else(|| wifi_mhz(cell("channel").parse().ok()?));
+    let values = Measured { rx_power_dbm, frequency_mhz, ..Measured::default() };
     dataset.observe(at_s, (cell("mac"), RECEIVER), values, line);
+}
+
+/// Centre of a Wi-Fi channel of 2.4 or 5 GHz, MHz (IEEE 802.11, 15.4.4.3 and 17.3.8.4); channels of 6 GHz have numbers of
+/// their own, which rows with a frequency tell from these.
+fn wifi_mhz(channel: u16) -> Option<f64> {
+    match channel {
+        1..=13 => Some(2_407.0 + 5.0 * f64::from(channel)),
+        14 => Some(2_484.0),
+        32..=177 => Some(5_000.0 + 5.0 * f64::from(channel)),
+        _ => None,
+    }
 }
 
 /// A row of the range test: time of the day, sender with its position, position of the receiver, SNR.

@@ -9,9 +9,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::Format;
-use groundwave_setup::terrain::replay_failure;
 use groundwave_simulation::evaluation;
-use groundwave_store::journal_file;
 use serde_json::json;
 
 use super::{Convert, output_format};
@@ -31,7 +29,7 @@ impl Convert {
             let (file, allowed) = (self.to.display(), formats::extensions(writes));
             Failure::Input(format!("{file}: invalid ending of a recording: allowed {allowed}"))
         })?;
-        let mut log = journal_file::open(&self.from).map_err(Failure::input)?;
+        let mut log = log::open(&self.from)?;
         evaluation::compare(&mut log);
         let header = log.header().clone();
         let ground = self.ground.for_log(&header.inputs)?;
@@ -58,8 +56,8 @@ impl Convert {
         if let Some(err) = failed {
             return Err(err.into());
         }
-        let replayed =
-            replayed.map_err(|error| replay_failure(error).within(&log::name(&self.from)))?;
+        let replayed = replayed
+            .map_err(|error| self.ground.replay_failure(error).within(&log::name(&self.from)))?;
         ground.check_tiles()?;
         let unit = writer.unit();
         let last = engine.view();

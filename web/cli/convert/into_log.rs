@@ -25,10 +25,11 @@ impl Convert {
     pub(super) fn write_log(
         &self,
         format: &Format,
-        dataset: Dataset,
+        mut dataset: Dataset,
         output: Output,
     ) -> Result<(), Failure> {
-        let script = dataset.script(format, &default_station()).map_err(|err| self.invalid(err))?;
+        dataset.note_stations();
+        let script = dataset.script(format, &self.station()?).map_err(|err| self.invalid(err))?;
         tell(&dataset.report);
         if script.unplaced > 0 {
             let count = script.unplaced;

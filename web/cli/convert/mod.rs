@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_http::Failure;
+use groundwave_model::radio::{Station, presets};
 use groundwave_model::terrain::{GeoPoint, SWAPPED, is_swapped};
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
@@ -16,10 +17,11 @@ use groundwave_scenario::formats::scenario;
 use groundwave_scenario::formats::{Content, Dataset, Format, ReadOptions, Report, Source};
 use groundwave_scenario::setdest::Dialect;
 use groundwave_setup::terrain::TerrainOptions;
-use groundwave_store::journal_file;
 use serde_json::{Value, json};
 
+use super::log;
 use super::output::{self, Output, is_stdio, named, warning, write_whole};
+use super::quantity::height_m;
 
 /// Turn a document into one of another format, without a server
 ///
@@ -76,6 +78,25 @@ pub struct Convert {
     /// Write a first mapping file of a table of levels, to be checked, instead of a document
     #[arg(long, conflicts_with_all = ["mapping", "format", "output_format"])]
     sniff: bool,
+
+    /// Radio preset of nodes whose document states none (see `groundwave presets radios`)
+    #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh")]
+    radio: String,
+
+    /// Antenna preset of nodes whose document states none (see `groundwave presets antennas`) [default: that of the device,
+    /// or omni_5]
+    #[arg(long, value_name = "ID")]
+    antenna: Option<String>,
+
+    /// Antenna height of nodes whose document states none, m above ground, or with a unit: 30ft
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "M",
+        default_value = "10",
+        value_parser = height_m
+    )]
+    height: f64,
 
     #[command(flatten)]
     ground: TerrainOptions,
@@ -152,7 +173,7 @@ fn dropped(report: &Report) -> Vec<Value> {
 
 impl Convert {
     /// Reads one document and writes the other.
-    pub fn run(self, output: Output) -> Result<(), Failure> {
+    pub fn run(mut self, output: Output) -> Result<(), Failure> {
         let more = named("--mapping", &self.mapping).chain(named("--places", &self.places));
         let inputs: Vec<_> = named("FROM", [&self.from]).chain(more).collect();
         output::refuse_shared(&[("TO", &self.to)], &inputs)?;
@@ -161,12 +182,23 @@ impl Convert {
         let is_log = |path: &Path| {
             path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gwlog"))
         };
-        let begins_like_one = || journal_file::open(&self.from).is_ok();
-        if is_log(&self.from) || (self.from.is_file() && begins_like_one()) {
+        let begins_like_one = |path: &Path| log::open(path).is_ok();
+        if is_log(&self.from) || (self.from.is_file() && begins_like_one(&self.from)) {
             return self.export(output);
         }
         let into_log = is_log(&self.to);
-        let source = Source::open(&self.from).map_err(Failure::Input)?;
+        let source = match is_stdio(&self.from) {
+            false => Source::open(&self.from).map_err(Failure::Input)?,
+            true => {
+                let whole = log::local(&self.from)?;
+                if begins_like_one(whole.path()) {
+                    self.from = whole.path().to_owned();
+                    return self.export(output);
+                }
+                let source = Source::open(whole.path()).map_err(Failure::Input)?;
+                Source { path: PathBuf::new(), folder: None, ..source }
+            }
+        };
         if self.sniff {
             let mapping = levels::guess(&source).map_err(|err| self.invalid(err))?;
             write_whole(&self.to, mapping.as_bytes())?;
@@ -256,8 +288,32 @@ impl Convert {
         }
     }
 
+    /// Station of nodes whose document states none.
+    fn station(&self) -> Result<Station, Failure> {
+        let invalid = |what: &str, id: &str| {
+            let allowed = format!("a name that `groundwave presets {what}` lists");
+            Failure::Input(format!(
+                "invalid --{}: found {id:?}, allowed {allowed}",
+                &what[..what.len() - 1]
+            ))
+        };
+        let radio = presets::radio(&self.radio).ok_or_else(|| invalid("radios", &self.radio))?;
+        let mut station = default_station();
+        station.radio = radio.radio.clone();
+        if let Some(antenna) = presets::antenna_of_device(&self.radio) {
+            station.antenna = antenna.antenna.clone();
+        }
+        if let Some(id) = &self.antenna {
+            let antenna = presets::antenna(id).ok_or_else(|| invalid("antennas", id))?;
+            station.antenna = antenna.antenna.clone();
+        }
+        station.height_agl_m = self.height;
+        station.validate().map_err(|refusal| Failure::Input(refusal.to_string()))?;
+        Ok(station)
+    }
+
     fn options(&self) -> Result<ReadOptions, Failure> {
-        let mut options = ReadOptions::new(default_station());
+        let mut options = ReadOptions::new(self.station()?);
         if !(self.step.is_finite() && self.step > 0.0) {
             let what = format!("invalid --step: found {}, allowed seconds above 0", self.step);
             return Err(Failure::Input(what));
@@ -292,7 +348,7 @@ impl Convert {
         to: &Format,
         output: Output,
     ) -> Result<(), Failure> {
-        let plan = dataset.into_plan(format, &default_station());
+        let plan = dataset.into_plan(format, &self.station()?);
         let (plan, report) = plan.map_err(|err| self.invalid(err))?;
         if plan.nodes.is_empty() {
             let notes = report.summary();
@@ -332,7 +388,7 @@ impl Convert {
             let what = format!("{file}: invalid format of tracks: found {to}, allowed {allowed}");
             return Err(Failure::Input(what));
         }
-        let scenario = dataset.motion_scenario(format, &default_station());
+        let scenario = dataset.motion_scenario(format, &self.station()?);
         let (text, nodes, report) = scenario.map_err(|err| self.invalid(err))?;
         write_whole(&self.to, text.as_bytes())?;
         if !output.json {

@@ -13,6 +13,7 @@
 
 pub mod levels;
 mod read;
+pub mod tracks;
 mod write;
 
 use std::io;
@@ -20,7 +21,7 @@ use std::io;
 use groundwave_simulation::WorldView;
 
 use super::dataset::Dataset;
-use super::error::FormatError;
+use super::error::{Fault, FormatError, Location};
 use super::recording::{Output, RecordingWriter};
 use super::rows::{self, Changes};
 use super::{Content, Format, ReadOptions, Source, ttnmapper};
@@ -36,7 +37,8 @@ pub static FORMAT: Format = Format {
     sniff: |sample| {
         let is_plan = |line: &str| read::is_header(line) && !ttnmapper::is_heads(line);
         let titled = &sample.text()[read::header_begin(sample.text())..];
-        [sample.lines().next(), titled.lines().next()].into_iter().flatten().any(is_plan)
+        let mut heads = [sample.lines().next(), titled.lines().next()].into_iter().flatten();
+        heads.any(is_plan) && !(tracks::FORMAT.sniff)(sample)
     },
     companions: &[],
     is_series: false,
@@ -48,6 +50,11 @@ pub static FORMAT: Format = Format {
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     match &options.mapping {
         Some(mapping) => levels::read(source, mapping, options),
+        None if tracks::is_of_levels(&String::from_utf8_lossy(source.bytes())) => {
+            let actual = "rows of levels with times";
+            let allowed = "sites, a row each; a mapping (--mapping) makes a recording of levels";
+            Err(Fault::new("", actual, allowed).at(&FORMAT, Location::line(1)))
+        }
         None => read::read(source.bytes(), &options.station).map(Dataset::of_plan),
     }
 }

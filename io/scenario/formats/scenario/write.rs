@@ -23,10 +23,19 @@ pub(in super::super) struct Head {
     pub(in super::super) step_s: Option<f64>,
     /// Length of the run, s.
     pub(in super::super) duration_s: f64,
+    /// When each node is there; nodes beyond the end of the list are there throughout.
+    pub(in super::super) stays: Vec<Stay>,
+}
+
+/// When a node is there, s; absent ends are those of the run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in super::super) struct Stay {
+    pub(in super::super) from_s: Option<f64>,
+    pub(in super::super) until_s: Option<f64>,
 }
 
 /// The run of a plan, in which nothing moves: its length is arbitrary.
-const PLAN: Head = Head { description: None, step_s: None, duration_s: 60.0 };
+const PLAN: Head = Head { description: None, step_s: None, duration_s: 60.0, stays: Vec::new() };
 
 /// Title of a deployment whose name is blank.
 const TITLE_DEFAULT: &str = "Deployment";
@@ -127,6 +136,10 @@ struct Node<'p> {
     role: Role,
     lat_deg: f64,
     lon_deg: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until_s: Option<f64>,
     height_agl_m: f64,
     radio: String,
     antenna: String,
@@ -140,7 +153,7 @@ struct Node<'p> {
 
 impl<'p> File<'p> {
     fn of(plan: &'p PlanFile, head: Head) -> io::Result<Self> {
-        let Head { description, step_s, duration_s } = head;
+        let Head { description, step_s, duration_s, stays } = head;
         let outline = &plan.outline;
         let blank = outline.name.trim().is_empty();
         let title = if blank { TITLE_DEFAULT } else { &outline.name };
@@ -153,8 +166,9 @@ impl<'p> File<'p> {
         let mut radios = Presets::new("radio");
         let mut antennas = Presets::new("antenna");
         let mut names = Names::default();
-        let mut node = |node: &'p PlanNode| {
+        let mut node = |(index, node): (usize, &'p PlanNode)| {
             let station = &node.station;
+            let stay = stays.get(index).copied().unwrap_or_default();
             let name = names.of(node);
             Node {
                 label: (name != node.name).then_some(node.name.as_str()),
@@ -162,6 +176,8 @@ impl<'p> File<'p> {
                 role: node.role,
                 lat_deg: node.position.lat_deg(),
                 lon_deg: node.position.lon_deg(),
+                at_s: stay.from_s,
+                until_s: stay.until_s,
                 height_agl_m: station.height_agl_m,
                 radio: radios.id(&station.radio, flat::radio_preset(&station.radio)),
                 antenna: antennas.id(&station.antenna, flat::antenna_preset(&station.antenna)),
@@ -170,7 +186,7 @@ impl<'p> File<'p> {
                 indoor: station.indoor,
             }
         };
-        let nodes = plan.nodes.iter().map(&mut node).collect();
+        let nodes = plan.nodes.iter().enumerate().map(&mut node).collect();
         Ok(Self {
             scenario: Header { title, description, step_s, duration_s },
             environment: Settings::of(plan)?,

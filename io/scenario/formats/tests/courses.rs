@@ -9,7 +9,8 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 use groundwave_simulation::site::NodeView;
 
-use super::super::{Dataset, Format, ReadOptions, Source, bonnmotion, eel, gpx, ns2, ns3};
+use super::super::csv::tracks;
+use super::super::{Dataset, Format, ReadOptions, Source, bonnmotion, eel, gpx, ns2, ns3, sumo};
 use super::count;
 use crate::parse_alone;
 
@@ -73,7 +74,7 @@ fn same(format: &Format, text: &str) -> Vec<State> {
     for (tick, (one, other)) in log.iter().zip(&scenario).enumerate() {
         assert_eq!(one.len(), other.len());
         for (name, (position, height_m)) in one {
-            let (expected, expected_m) = other[name];
+            let (expected, expected_m) = other.get(name).copied().expect("the same nodes");
             let apart_m = geodesic::inverse(*position, expected).distance_m;
             assert!(apart_m < 1e-3, "{name} {apart_m} m apart in tick {tick}");
             assert_eq!(*height_m, expected_m, "{name} in tick {tick}");
@@ -126,7 +127,7 @@ fn heights_above_ground_are_those_of_the_recording() {
     let eel = "0 nem:1 location gps 57.7,11.9,500,agl\n0 nem:2 location gps 57.71,11.9,3,msl\n\
                5 nem:1 location gps 57.7,11.9,600,agl\n9 nem:2 location gps 57.71,11.9,-30000,agl\n";
     let states = same(&eel::FORMAT, eel);
-    assert_eq!((states[1]["nem-1"].1, states[7]["nem-1"].1), (500.0, 600.0));
+    assert_eq!((states[1]["nem-1"].1, states[7]["nem-1"].1), (520.0, 600.0));
     assert_eq!(states[7]["nem-2"].1, station().height_agl_m);
     let report = read(&eel::FORMAT, eel).report;
     assert_eq!((count(&report, "above sea level"), count(&report, "beyond 0 to")), (1, 1));
@@ -136,9 +137,7 @@ fn heights_above_ground_are_those_of_the_recording() {
 fn node_of_a_space_lands_and_one_of_a_plane_keeps_its_height() {
     let rise_m = |format: &Format, text: &str| {
         let states = same(format, text);
-        // A node that never changes has one state.
-        let first = states.get(1).unwrap_or(&states[0]);
-        (first["node-0"].1, states[states.len() - 1]["node-0"].1)
+        (states[0]["node-0"].1, states[states.len() - 1]["node-0"].1)
     };
     let default_m = station().height_agl_m;
     let ns3 = |from_m: u32, to_m: u32| {
@@ -162,6 +161,95 @@ fn node_of_a_space_lands_and_one_of_a_plane_keeps_its_height() {
     assert_eq!(rise_m(&bonnmotion::FORMAT, "0 0 0 0 9 50 50 0\n"), (default_m, default_m));
     assert_eq!(rise_m(&ns3::FORMAT, &ns3(0, 0)), (default_m, default_m));
     assert_eq!(rise_m(&ns2::FORMAT, &ns2(0, 0)), (default_m, default_m));
+}
+
+#[test]
+fn heights_change_evenly_between_fixes() {
+    let climb = "now=+0s node=0 pos=0:0:10 vel=1:0:1\nnow=+100s node=0 pos=100:0:110 vel=0:0:0\n";
+    let states = same(&ns3::FORMAT, climb);
+    let heights_m = [0, 25, 50, 100].map(|tick: usize| states[tick]["node-0"].1);
+    assert_eq!(heights_m, [10.0, 35.0, 60.0, 110.0]);
+    let states = same(&bonnmotion::FORMAT, "0 0 0 10 10 50 0 30 20 50 0 20\n");
+    let heights_m = [5, 10, 15, 20].map(|tick: usize| states[tick]["node-0"].1);
+    assert_eq!(heights_m, [20.0, 30.0, 25.0, 20.0]);
+    // Of a change of the rate of climb between two positions.
+    let eel = "0 nem:1 location gps 57.7,11.9,0,agl\n10 nem:1 location gps 57.7,11.9,100,agl\n\
+               20 nem:1 location gps 57.7,11.9,100,agl\n";
+    let states = same(&eel::FORMAT, eel);
+    assert_eq!((states[5]["nem-1"].1, states[15]["nem-1"].1), (50.0, 100.0));
+}
+
+#[test]
+fn a_node_that_jumps_goes_on_from_there() {
+    let jump = "now=+0s node=0 pos=0:0:0 vel=0:0:0\nnow=+10s node=0 pos=500:0:0 vel=10:0:0\n\
+                now=+20s node=0 pos=600:0:0 vel=0:0:0\n";
+    let states = same(&ns3::FORMAT, jump);
+    let origin = GeoPoint::new(57.7, 11.9).unwrap();
+    let east_m = |tick: usize| geodesic::inverse(origin, states[tick]["node-0"].0).distance_m;
+    assert!(east_m(9) < 1.0 && (east_m(10) - 500.0).abs() < 1e-3, "{}", east_m(10));
+    assert!((east_m(15) - 550.0).abs() < 1e-3, "{}", east_m(15));
+}
+
+/// A vehicle from second 2 to 4 and again from 7, a person from 1 to 2.
+const FCD: &str = r#"<fcd-export><timestep time="0"/>
+    <timestep time="1"><person id="p" x="1" y="1"/></timestep>
+    <timestep time="2"><vehicle id="v" x="0" y="0"/><person id="p" x="2" y="1"/></timestep>
+    <timestep time="0:00:00:03"><vehicle id="v" x="10" y="0" z="0"/></timestep>
+    <timestep time="00:00:04"><vehicle id="v" x="20" y="0"/></timestep>
+    <timestep time="5"/>
+    <timestep time="7"><vehicle id="v" x="500" y="0"/></timestep>
+    <timestep time="9"><vehicle id="v" x="520" y="0"/></timestep></fcd-export>"#;
+
+#[test]
+fn nodes_of_sumo_are_there_while_steps_have_them() {
+    let states = same(&sumo::FORMAT, FCD);
+    let names = |tick: usize| states[tick].keys().map(String::as_str).collect::<Vec<_>>();
+    let all: Vec<_> = (0..=9).map(names).collect();
+    assert_eq!(all[..4], [vec![], vec!["p"], vec!["p", "v"], vec!["v"]]);
+    let script = read(&sumo::FORMAT, FCD).script(&sumo::FORMAT, &station()).unwrap();
+    let of = |name: &str| {
+        let own = script.commands.iter().filter(|command| command.1 == name);
+        own.map(|command| command.0 - 1).collect::<Vec<_>>()
+    };
+    // The vehicle is away from 5 to 7, and the person for good from 3.
+    assert_eq!((of("node.add"), of("node.remove")), (vec![1, 2], vec![3]));
+    assert_eq!((of("node.fail"), of("node.restore")), (vec![5], vec![7]));
+    let east_m = |tick: usize| {
+        let origin = GeoPoint::new(57.7, 11.9).unwrap();
+        geodesic::inverse(origin, states[tick]["v"].0).distance_m
+    };
+    assert!((east_m(6) - 20.0).abs() < 1e-3 && (east_m(8) - 510.0).abs() < 1e-3);
+}
+
+#[test]
+fn tables_of_tracks_are_one_course_for_each_node() {
+    let table = "time,node,lat,lon\n2024-05-01T10:00:00Z,a,57.70,11.9\n2024-05-01T10:00:00Z,b,57.80,11.9\n\
+                 2024-05-01T10:00:10Z,a,57.71,11.9\n";
+    let states = same(&tracks::FORMAT, table);
+    assert_eq!(states[0].len(), 2);
+    assert!(apart_m(states[5]["a"].0, 57.705, 11.9) < 1.0);
+    assert!(apart_m(states[10]["b"].0, 57.80, 11.9) < 1e-3);
+    // Of one device, without a name.
+    let logger = "time,lat,lon,elevation,accuracy\n2024-05-01T10:00:00.000Z,57.7,11.9,12.0,5\n\
+                  2024-05-01T10:00:10.000Z,57.71,11.9,12.0,5\n";
+    let dataset = read(&tracks::FORMAT, logger);
+    assert_eq!((dataset.nodes.len(), count(&dataset.report, "an altitude")), (1, 2));
+    assert_eq!(dataset.begin_unix_s, Some(1_714_557_600.0));
+    let sumo = "timestep_time;vehicle_angle;vehicle_id;vehicle_x;vehicle_y;person_id;person_x;person_y\n\
+                0.00;90;v;0.00;0.00;;;\n1.00;90;v;10.00;0.00;;;\n2.00;;;;;p;5.00;5.00\n3.00;;;;;p;6.00;5.00\n";
+    let states = same(&tracks::FORMAT, sumo);
+    assert_eq!((states[0].len(), states[2].len()), (1, 1));
+    assert!(states[0].contains_key("v") && states[2].contains_key("p"));
+}
+
+#[test]
+fn rows_of_cooja_are_courses() {
+    let rows = "1 0.0 0 0\n0 0.0 10 0\n1 10.0 100 0\n0 10.0 10 50\n";
+    let states = same(&bonnmotion::FORMAT, rows);
+    assert_eq!(states[0].len(), 2);
+    let origin = GeoPoint::new(57.7, 11.9).unwrap();
+    let apart_m = |tick: usize| geodesic::inverse(origin, states[tick]["node-1"].0).distance_m;
+    assert!((apart_m(5) - 50.0).abs() < 1e-3, "{}", apart_m(5));
 }
 
 #[test]

@@ -24,6 +24,17 @@ fn content_counts_more_than_the_ending() {
         ("a.txt", "\u{feff}name;lat;lon\n", "csv"),
         ("a.csv", "when,from,to\n", "csv"),
         ("a.csv.gz", "\u{1f}", "csv"),
+        (
+            "a.csv",
+            "time,node,lat,lon\n2024-05-01T10:00:00Z,a,57,11\n2024-05-01T10:00:01Z,a,57,12\n",
+            "tracks",
+        ),
+        (
+            "a.csv",
+            "date,name,lat,lon\n2024-05-01,a,57,11\n2024-05-02,b,57,12\n2024-05-03,c,57,12\n",
+            "csv",
+        ),
+        ("a.dat", "1 0.0 0 0\n0 0.0 10 0\n", "bonnmotion"),
         ("", "# of ours\n\n[scenario]\ntitle = \"t\"\n", "scenario"),
         ("A.TOML", "x = 1", "scenario"),
         ("", "<?xml version=\"1.0\"?><!-- a --><kml xmlns=\"x\">", "kml"),

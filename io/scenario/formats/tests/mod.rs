@@ -20,6 +20,7 @@ mod roundtrip;
 mod scenario;
 mod series;
 mod sites;
+mod stations;
 mod tracks;
 
 use std::io::{self, Write};

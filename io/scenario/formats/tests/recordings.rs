@@ -156,14 +156,15 @@ fn neighbours_of_respondd_and_links_of_a_map_are_named_by_their_nodes() {
           "network":{"mesh":{"bat0":{"interfaces":{"wireless":["02:00:00:00:00:02"]}}}}}}]}"#;
     let recording = snapshots(&[document]);
     let observations = observed(&recording);
-    assert_eq!(observations.len(), 2);
+    assert_eq!(observations.len(), 1);
     assert!(
         observations.iter().all(|one| (one.1, one.2) == ("south", "north")),
         "{observations:?}"
     );
+    let values = observations[0].3;
     assert_eq!(
-        (observations[1].3.rx_power_dbm, observations[1].3.snr_db),
-        (Some(-60.0), Some(35.0))
+        (values.quality, values.rx_power_dbm, values.snr_db),
+        (Some(1.0), Some(-60.0), Some(35.0))
     );
     assert!(recording.nodes.iter().any(|node| node.position.is_some()));
     let map = r#"{"timestamp":"2020-03-10T12:00:00","nodes":[],"links":[

@@ -48,7 +48,7 @@ const NODES: &str = "\n# [nodes]                # positions, by the names in the
 const UNITS: [&str; 8] = ["dbm", "dbi", "db", "bps", "ms", "s", "prob", "id"];
 
 /// A column name in lower case without units, spaces and signs.
-fn bare(name: &str) -> String {
+pub(in super::super) fn bare(name: &str) -> String {
     let lower = name.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -58,6 +58,19 @@ fn bare(name: &str) -> String {
     };
     words.concat()
 }
+
+/// Names of columns that are measured levels whatever stands beside them.
+const LEVELS: [&str; 10] =
+    ["rssi", "rsl", "rxpower", "rxlevel", "rsrp", "signal", "snr", "sinr", "pdr", "prr"];
+
+/// True for the name of a column of measured levels.
+pub(in super::super) fn is_level(name: &str) -> bool {
+    LEVELS.contains(&bare(name).as_str())
+}
+
+/// Names of columns of positions in the rows.
+const LATITUDES: [&str; 4] = ["lat", "latitude", "gpslat", "rxlat"];
+const LONGITUDES: [&str; 7] = ["lon", "lng", "long", "longitude", "gpslon", "rxlon", "rxlng"];
 
 /// A mapping file for the table of `source`, with comments where it must be completed.
 ///
@@ -144,6 +157,17 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
     for (key, index) in values {
         let _ = writeln!(out, "{key} = {:?}", columns[index]);
     }
+    let column_of = |names: &[&str]| {
+        names.iter().find_map(|name| (0..columns.len()).find(|at| bare(columns[*at]) == *name))
+    };
+    if let Some((lat, lon)) = column_of(&LATITUDES).zip(column_of(&LONGITUDES)) {
+        let _ = writeln!(
+            out,
+            "\n[position]               # of the end that moves, \"to\" or \"from\": check it\nof = \"to\"\nlat_deg = \
+             {:?}\nlon_deg = {:?}",
+            columns[lat], columns[lon]
+        );
+    }
     out += match link {
         Some(_) => LINKS,
         None => NODES,
@@ -152,7 +176,7 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
 }
 
 /// Unit of times, and the times in it, s.
-fn unit(times: &[&str]) -> (&'static str, Vec<f64>) {
+pub(in super::super) fn unit(times: &[&str]) -> (&'static str, Vec<f64>) {
     let numbers: Vec<f64> = times.iter().filter_map(|cell| parse(cell).ok()).collect();
     if numbers.len() * 2 <= times.len() {
         let dates: Vec<f64> = times.iter().filter_map(|cell| Some(iso8601(cell)?.0)).collect();

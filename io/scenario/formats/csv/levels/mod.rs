@@ -21,6 +21,7 @@ use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
 
 pub use guess::mapping as guess;
+pub(super) use guess::{bare, is_level, unit};
 pub use mapping::{End, Links, Mapping, Nodes, Position, TimeUnit, VALUES, load};
 
 /// Octets in which the end of the header is looked for.

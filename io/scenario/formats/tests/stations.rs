@@ -1,0 +1,170 @@
+//! Radios that documents state, and what several documents state of one node or link.
+
+use groundwave_model::radio::Waveform;
+use groundwave_model::sample::station;
+use groundwave_simulation::measure::Measured;
+
+use super::super::{Dataset, Event, ReadOptions, Source, identify};
+use super::count;
+
+/// Reads documents with the names of their files.
+#[track_caller]
+fn read(documents: &[(&str, &str)]) -> Dataset {
+    let source = Source {
+        documents: documents.iter().map(|(_, text)| text.as_bytes().to_vec()).collect(),
+        names: documents.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        ..Source::default()
+    };
+    let format = identify(&source).unwrap();
+    format.read(&source, &ReadOptions::new(station())).unwrap()
+}
+
+fn measured(dataset: &Dataset) -> Vec<(f64, &str, &str, Measured)> {
+    let name = |index: u32| dataset.nodes[index as usize].name.as_str();
+    let observed = dataset.events.iter().filter_map(|(at_s, event)| match *event {
+        Event::Observe(from, to, values) => Some((*at_s, name(from), name(to), values)),
+        _ => None,
+    });
+    observed.collect()
+}
+
+#[test]
+fn radios_are_those_that_documents_state() {
+    let aredn = r#"{"node":"AA1A","lat":"34","lon":"-118","meshrf":{"status":"on","freq":"3420","chanbw":"10",
+        "height":"12","antenna":{"gain":9}},"link_info":{}}"#;
+    let dataset = read(&[("a.json", aredn)]);
+    let station_ = dataset.nodes[0].station.clone().unwrap();
+    assert_eq!((station_.radio.frequency_mhz, station_.radio.bandwidth_hz), (3420.0, 10e6));
+    assert_eq!((station_.antenna.gain_dbi, station_.height_agl_m), (9.0, 12.0));
+    let info = r#"Owner: A (A)
+My info: { "myNodeNum": 7 }
+Nodes in mesh: {"!00000007":{"user":{"longName":"A"}},"!00000008":{"user":{"longName":"B"},"snr":5,"hopsAway":0},
+"!00000009":{"user":{"longName":"C"},"snr":-3.5,"hopsAway":0,"viaMqtt":true}}
+Preferences: { "lora": { "usePreset": true, "region": "EU_868", "modemPreset": "LONG_FAST", "txPower": 20 } }"#;
+    let dataset = read(&[("info.txt", info)]);
+    for node in &dataset.nodes {
+        let radio = &node.station.as_ref().unwrap().radio;
+        assert_eq!((radio.frequency_mhz, radio.bandwidth_hz), (869.525, 250e3), "{}", node.name);
+        assert_eq!(radio.waveform, Waveform::Lora { spreading_factor: 11, coding_rate: 5 });
+        assert_eq!(radio.tx_power_dbm == 20.0, node.name == "A");
+    }
+    // What came over the internet is not a radio link.
+    assert_eq!(measured(&dataset).len(), 1);
+    assert_eq!(count(&dataset.report, "over MQTT"), 1);
+    let map = r#"[{"public_key":"aabbccdd00","adv_name":"Hill","type":2,"adv_lat":59.3,"adv_lon":18.1,
+        "params":{"freq":869.618,"sf":8,"bw":62.5,"cr":8}}]"#;
+    let radio = read(&[("map.json", map)]).nodes[0].station.clone().unwrap().radio;
+    assert_eq!((radio.frequency_mhz, radio.bandwidth_hz), (869.618, 62_500.0));
+    assert_eq!(radio.waveform, Waveform::Lora { spreading_factor: 8, coding_rate: 8 });
+    let mut unstated =
+        read(&[("b.json", r#"{"node":"BB2B","lat":"34","lon":"-118","link_info":{}}"#)]);
+    unstated.note_stations();
+    assert_eq!(count(&unstated.report, "no station given"), 1);
+}
+
+#[test]
+fn channels_of_wigle_and_respondd_are_frequencies() {
+    let table = "WigleWifi-1.6,appRelease=2\n\
+        MAC,SSID,AuthMode,FirstSeen,Channel,Frequency,RSSI,CurrentLatitude,CurrentLongitude,Type\n\
+        aa,x,,2024-05-01 10:00:00,36,5180,-70,57.7,11.9,WIFI\n\
+        bb,x,,2024-05-01 10:00:01,6,,-71,57.7,11.9,WIFI\n";
+    let dataset = read(&[("w.csv", table)]);
+    let frequencies: Vec<_> = measured(&dataset).iter().map(|link| link.3.frequency_mhz).collect();
+    assert_eq!(frequencies, [Some(5180.0), Some(2437.0)]);
+    // Rows by network instead of by time.
+    let (head, rows) = table.rsplit_once("bb,").unwrap();
+    let (head, first) = head.rsplit_once("aa,").unwrap();
+    let grouped = read(&[("w.csv", &format!("{head}bb,{rows}aa,{first}"))]);
+    assert_eq!(count(&grouped.report, "a time before that of the fix before"), 0);
+    let times: Vec<_> = measured(&grouped).iter().map(|link| link.1).collect();
+    assert_eq!(times, ["aa", "bb"]);
+}
+
+#[test]
+fn tq_and_signal_of_a_neighbour_are_one_measurement() {
+    let (a, b) = ("02:00:00:00:00:0a", "02:00:00:00:00:0b");
+    let document = format!(
+        r#"{{"nodes":[{{"nodeinfo":{{"node_id":"aa","hostname":"aa"}},"neighbours":{{"node_id":"aa",
+        "batadv":{{"{a}":{{"neighbours":{{"{b}":{{"tq":204}}}}}}}},
+        "wifi":{{"{a}":{{"frequency":2437,"neighbours":{{"{b}":{{"signal":-70,"noise":-95}}}}}}}}}}}}]}}"#
+    );
+    let dataset = read(&[("yanic.json", &document)]);
+    let expected = Measured {
+        quality: Some(0.8),
+        rx_power_dbm: Some(-70.0),
+        snr_db: Some(25.0),
+        frequency_mhz: Some(2437.0),
+        ..Measured::default()
+    };
+    let all = measured(&dataset);
+    assert_eq!(all.iter().map(|link| link.3).collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
+fn of_two_radio_links_of_a_pair_the_better_counts() {
+    let table = "[B.A.T.M.A.N. adv 2024.0, MainIF/MAC: wlan0/02:00:00:00:00:01 (bat0 BATMAN_IV)]\n\
+        \u{20}* 02:00:00:00:00:03    0.1s   (200) 02:00:00:00:00:03 [     wlan0]\n\
+        \u{20}  02:00:00:00:00:03    0.1s   ( 90) 02:00:00:00:00:03 [     wlan1]\n";
+    let dataset = read(&[("o.txt", table)]);
+    let all = measured(&dataset);
+    assert_eq!(all.iter().map(|link| link.3.quality).collect::<Vec<_>>(), [Some(200.0 / 255.0)]);
+    assert_eq!(count(&dataset.report, "a second radio link"), 1);
+}
+
+#[test]
+fn tables_of_folders_are_of_a_node_each() {
+    let table = |neighbour: &str| {
+        format!(r#"[{{"neigh_address":"{neighbour}","orig_address":"{neighbour}","tq":255}}]"#)
+    };
+    let (to_b, to_a) = (table("bb"), table("aa"));
+    let dataset = read(&[("a/oj.json", &to_b), ("b/oj.json", &to_a)]);
+    let ends: Vec<_> = measured(&dataset).iter().map(|link| (link.0, link.1, link.2)).collect();
+    assert_eq!(ends, [(0.0, "a", "bb"), (0.0, "b", "aa")]);
+    assert_eq!(count(&dataset.report, "named after its file"), 2);
+    // Those that differ by a number are snapshots of one.
+    let dataset = read(&[("oj-1.json", &to_b), ("oj-2.json", &to_b)]);
+    assert!(measured(&dataset).iter().all(|link| link.1 == "self"));
+    assert_eq!(count(&dataset.report, "a folder for each node"), 2);
+}
+
+#[test]
+fn nodes_move_between_snapshots() {
+    let map = |lat_deg: f64| {
+        format!(
+            r#"{{"nodes":[{{"node_id":"a","hostname":"a","location":{{"latitude":{lat_deg},"longitude":11.9}}}},
+            {{"node_id":"b","hostname":"b","location":{{"latitude":57.8,"longitude":11.9}}}}],"links":[]}}"#
+        )
+    };
+    let (first, second) = (map(57.70), map(57.75));
+    let dataset = read(&[("1.json", &first), ("2.json", &second)]);
+    let fixes: Vec<_> = dataset
+        .events
+        .iter()
+        .filter_map(|(at_s, event)| match event {
+            Event::Fix(node, position) => Some((*at_s, *node, position.lat_deg())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(fixes, [(0.0, 0, 57.70), (60.0, 0, 57.75)]);
+}
+
+#[test]
+fn local_addresses_of_netjson_are_their_node() {
+    let graph = r#"{"type":"NetworkGraph","nodes":[{"id":"10.0.0.1","label":"A","local_addresses":["10.0.1.1"]},
+        {"id":"10.0.0.2","label":"B"}],"links":[{"source":"10.0.1.1","target":"10.0.0.2","cost":1.0}]}"#;
+    let dataset = read(&[("n.json", graph)]);
+    assert_eq!(dataset.nodes.len(), 2);
+    assert_eq!((measured(&dataset)[0].1, measured(&dataset)[0].2), ("A", "B"));
+}
+
+#[test]
+fn trackers_of_aredn_are_links() {
+    let document = r#"{"node":"AA1A","lat":"34","lon":"-118","meshrf":{"freq":"5885"},"lqm":{"enabled":true,"info":
+        {"trackers":{"00:00:00:00:00:01":{"type":"RF","hostname":"BB2B","signal":-70,"snr":25,"lat":34.1,
+        "lon":-118.1,"quality":90},"00:00:00:00:00:02":{"type":"Tunnel","hostname":"CC3C"}}}}}"#;
+    let dataset = read(&[("s.json", document)]);
+    let all = measured(&dataset);
+    assert_eq!((all[0].1, all[0].2, all[0].3.rx_power_dbm), ("BB2B", "AA1A", Some(-70.0)));
+    assert_eq!(all[1].3.delivery_prob, Some(0.9));
+    assert!(dataset.nodes.iter().all(|node| node.position.is_some()), "{:?}", dataset.nodes);
+}
