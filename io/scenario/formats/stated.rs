@@ -1,4 +1,4 @@
-//! What documents state about the radios of their nodes.
+//! Radios of nodes as far as their documents state them.
 
 use groundwave_model::radio::presets::modems;
 use groundwave_model::radio::{Station, Waveform, presets};
