@@ -108,7 +108,8 @@ impl<'p> AirFold<'p> {
                     power_dbm: tile.rx_power_dbm[cell],
                     deciles_dbm: [tile.p10_dbm[cell], tile.p90_dbm[cell]],
                 };
-                if is_own {
+                // What receivers cannot decode disturbs them.
+                if is_own && margin_db.is_finite() {
                     reception.add(signal, own.duty, *correlation);
                 } else {
                     reception.disturb(&signal, weight, *correlation);

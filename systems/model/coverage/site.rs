@@ -56,7 +56,8 @@ impl CoverageRequest {
         )
     }
 
-    /// Received power at which the link margin is 0 dB, dBm.
+    /// Received power at which the link margin is 0 dB, dBm; infinite where the receiver cannot decode the
+    /// transmitter.
     ///
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.
@@ -66,7 +67,8 @@ impl CoverageRequest {
         Ok(-transmitter.link_margin_db(transmitter.sinr_db(0.0)))
     }
 
-    /// Noise floor and constant interference of the receiver, and the SINR it requires.
+    /// Noise floor and constant interference of the receiver, and the SINR it requires, infinite where it
+    /// cannot decode the transmitter.
     ///
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.

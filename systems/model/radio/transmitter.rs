@@ -146,9 +146,13 @@ impl<'a> PreparedTransmitter<'a> {
         (self.link.wavelength_m, 1.0 / (2.0 * self.link.env.k_factor * EARTH_RADIUS_M))
     }
 
-    /// Inputs of link margins as plain numbers; `None` where they depend on more than distance and heights.
+    /// Inputs of link margins as plain numbers; `None` where they depend on more than distance and heights or
+    /// the receivers cannot decode the transmitter.
     pub fn margin_terms(&self) -> Option<MarginTerms> {
         let link = &self.link;
+        if !link.compatible {
+            return None;
+        }
         let (tx, rx, env) = (link.tx, link.rx, link.env);
         let by_distance = link.is_clutter_by_distance();
         let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
@@ -189,10 +193,11 @@ impl<'a> PreparedTransmitter<'a> {
         self.link.sinr_db(rx_power_dbm)
     }
 
-    /// SINR above the SNR that MCS index 0 requires, dB.
+    /// SINR above the SNR that MCS index 0 requires, dB; minus infinity where the receivers cannot
+    /// decode the transmitter.
     #[inline]
     pub fn link_margin_db(&self, sinr_db: f64) -> f64 {
-        self.link.link_margin_db(sinr_db)
+        if self.link.compatible { self.link.link_margin_db(sinr_db) } else { f64::NEG_INFINITY }
     }
 
     /// The modulation in use at a SINR, if the receiver can decode any.
