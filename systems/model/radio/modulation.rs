@@ -21,6 +21,10 @@ pub const PER_SLOPE_PER_DB: f64 = 1.5;
 /// (Semtech SX1276 data sheet: mandatory above 16 ms), s.
 const LORA_LONG_SYMBOL_S: f64 = 16e-3;
 
+/// Maximum length of a frame of LoRa, octets: the length field of its header has eight bits (Semtech
+/// SX1276 data sheet, section 4.1.1.6). Longer packets are sent as several frames.
+pub const LORA_FRAME_OCTETS_MAX: u32 = 255;
+
 /// Names a modulation; ordered from robust to fast within OFDM.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -62,6 +66,14 @@ pub enum ModulationId {
     /// The fixed modulation of a narrowband modem.
     #[serde(rename = "narrowband")]
     Narrowband,
+}
+
+impl ModulationId {
+    /// Maximum length of a packet that is sent as one frame, octets.
+    #[must_use]
+    pub fn packet_octets_max(self) -> u32 {
+        if self == Self::Lora { LORA_FRAME_OCTETS_MAX } else { u32::MAX }
+    }
 }
 
 /// One entry of the OFDM MCS table.

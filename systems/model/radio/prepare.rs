@@ -34,10 +34,6 @@ pub const CROSS_POLARIZATION_DB: f64 = 20.0;
 /// enough for oscillators and too narrow for neighbouring channels.
 const TUNING_SHARE: f64 = 0.25;
 
-/// Maximum length of a frame of LoRa, octets: the length field of its header has eight bits (Semtech
-/// SX1276 data sheet, section 4.1.1.6). Longer packets are sent as several frames.
-pub const LORA_FRAME_OCTETS_MAX: u32 = 255;
-
 /// Absorption of the air where the last link was evaluated. Its spectral lines are the dearest part
 /// of preparing a link, and the links of a world share environment and frequency.
 #[derive(Debug, Clone, Default)]
@@ -210,12 +206,13 @@ impl<'a> Prepared<'a> {
         if prepared.is_err() {
             is_on_path = [false; 2];
         }
+        let mcs_table = McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm);
         let (building_db, entry) = entry([tx, rx], env, frequency_mhz, &mut warnings);
         Self {
             tx,
             rx,
             env,
-            packet_octets: packet_octets.clamp(1, packet_octets_max(&link_radio.waveform)),
+            packet_octets: packet_octets.clamp(1, mcs_table.lowest().id.packet_octets_max()),
             shares: values,
             frequency_mhz,
             wavelength_m: wavelength_m(frequency_mhz),
@@ -238,7 +235,7 @@ impl<'a> Prepared<'a> {
             disturbed_dbm: env
                 .interference_dbm
                 .map_or(noise_floor_dbm, |power_dbm| power_sum_dbm(noise_floor_dbm, power_dbm)),
-            mcs_table: McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm),
+            mcs_table,
             link_radio,
             warnings,
         }
@@ -364,14 +361,6 @@ impl<'a> Prepared<'a> {
         link_margin_db: f64,
     ) -> Verdict {
         if self.compatible { alike.verdict(loss_db, link_margin_db) } else { Verdict::NoLink }
-    }
-}
-
-/// Maximum length of a packet that is sent as one frame, octets.
-fn packet_octets_max(waveform: &Waveform) -> u32 {
-    match waveform {
-        Waveform::Lora { .. } => LORA_FRAME_OCTETS_MAX,
-        Waveform::Ofdm { .. } | Waveform::Narrowband { .. } => u32::MAX,
     }
 }
 

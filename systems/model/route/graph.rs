@@ -2,6 +2,7 @@
 
 use crate::id::NodeId;
 use crate::link::{LinkBudget, LinkKey, Probe};
+use crate::radio::modulation::ModulationId;
 
 /// One direction of a usable link.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +30,7 @@ pub struct Edge {
 pub struct Graph {
     nodes: Vec<NodeId>,
     out: Vec<Vec<Edge>>,
-    packet_bits: f64,
+    packet_octets: u32,
     probe: Option<Probe>,
 }
 
@@ -48,19 +49,15 @@ impl Edge {
 }
 
 impl Graph {
-    /// A graph over `nodes`, which must rise, without edges; ETT is that of packets of `packet_bytes`.
+    /// A graph over `nodes`, which must rise, without edges; ETT is that of packets of `packet_bytes`, or of the
+    /// longest frame of a link where that is shorter.
     ///
     /// # Panics
     /// When `nodes` do not rise strictly.
     #[must_use]
     pub fn new(nodes: Vec<NodeId>, packet_bytes: u32) -> Self {
         assert!(nodes.is_sorted_by(|a, b| a < b), "nodes come in id order, once each");
-        Self {
-            out: vec![Vec::new(); nodes.len()],
-            nodes,
-            packet_bits: f64::from(packet_bytes) * 8.0,
-            probe: None,
-        }
+        Self { out: vec![Vec::new(); nodes.len()], nodes, packet_octets: packet_bytes, probe: None }
     }
 
     /// The graph with metrics that count the ETX of a probe, of links that are set from now on.
@@ -89,13 +86,15 @@ impl Graph {
             .probe
             .map(|probe| probe.delivery(budget).map_or(f64::INFINITY, |delivery| delivery.etx));
         for (from, to, direction) in [(a, b, &budget.forward), (b, a, &budget.backward)] {
+            let octets_max = direction.modulation.map_or(u32::MAX, ModulationId::packet_octets_max);
+            let packet_bits = f64::from(self.packet_octets.min(octets_max)) * 8.0;
             let edge = Edge {
                 to,
                 distance_m: budget.distance_m,
                 data_rate_bps: direction.data_rate_bps,
                 per: direction.per,
                 etx,
-                ett_s: etx * self.packet_bits / direction.data_rate_bps,
+                ett_s: etx * packet_bits / direction.data_rate_bps,
                 probe_etx,
                 snr_db: direction.snr_db,
             };

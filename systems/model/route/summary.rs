@@ -104,8 +104,9 @@ fn summarise(graph: &Graph, walk: &[(usize, Edge)], metric: Metric, meets_target
     let window = COLLISION_HOPS.min(busy_s.len()).max(1);
     Route {
         metric,
-        etx: hops.iter().map(|hop| hop.etx).sum(),
-        ett_s: hops.iter().map(|hop| hop.ett_s).sum(),
+        // The sum of no numbers is -0.
+        etx: hops.iter().map(|hop| hop.etx).sum::<f64>() + 0.0,
+        ett_s: hops.iter().map(|hop| hop.ett_s).sum::<f64>() + 0.0,
         bottleneck_rate_bps: slowest(&mut hops.iter().map(|hop| hop.data_rate_bps)),
         single_radio_throughput_bps: slowest(
             &mut busy_s.windows(window).map(|turns| 1.0 / turns.iter().sum::<f64>()),

@@ -119,6 +119,22 @@ fn one_way_links_carry_nothing_and_the_source_reaches_itself() {
     assert!((0..graph.nodes().len()).all(|node| graph.out(node).is_empty()));
     let still = find(&graph, id(0), id(0), Metric::Ett, None).unwrap();
     assert_eq!((still.hops.len(), still.bottleneck_rate_bps), (0, None));
+    assert!([still.etx, still.ett_s].iter().all(|sum| sum.is_sign_positive()));
+}
+
+/// A frame of LoRa has 255 octets at most: 2040 bits at 1 kbit/s.
+#[test]
+fn the_time_of_a_packet_is_that_of_the_longest_frame() {
+    for (modulation, expected_s) in [(ModulationId::Lora, 2.04), (ModulationId::Bpsk12, 12.0)] {
+        let mut budget = budget(1e3, 0.0);
+        for direction in [&mut budget.forward, &mut budget.backward] {
+            direction.modulation = Some(modulation);
+        }
+        let mut graph = Graph::new(vec![id(0), id(1)], 1500);
+        graph.set(LinkKey::new(id(0), id(1)).unwrap(), Some(&budget));
+        let route = find(&graph, id(0), id(1), Metric::Ett, None).unwrap();
+        assert!((route.ett_s - expected_s).abs() < 1e-9, "{modulation:?}: {}", route.ett_s);
+    }
 }
 
 /// A graph of `nodes` with each pair linked with probability one third.
