@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::coverage::{JobRequest, events, export as write, tiles as squares};
+use super::links::one_deployment;
 use super::wire::coverage::{
     CoverageAccepted, CoverageFormat, CoverageFormatQuery, CoverageLayer, CoverageQuestion,
     CoverageSnapshot, JobStatus,
@@ -60,9 +61,8 @@ fn sources(planner: &Planner, asked: &CoverageQuestion) -> Result<Vec<Arc<Planne
             let what = format!("the node {id} is given twice, allowed is once");
             return Err(Problem::bad_request(what));
         }
-        if sources.first().is_some_and(|first| first.deployment != source.deployment) {
-            let what = "the nodes belong to two deployments; allowed are nodes of one";
-            return Err(Problem::bad_request(what));
+        if let Some(first) = sources.first() {
+            one_deployment(first, &source)?;
         }
         sources.push(source);
     }

@@ -20,6 +20,7 @@ use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
 #[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis",
     responses(
         (status = 200, description = "The profile and the link"),
+        (status = 400, description = "One node twice, or nodes of two deployments"),
         (status = 404, description = "No such node")))]
 pub async fn analyze(
     State(planner): State<Planner>,
@@ -32,10 +33,10 @@ pub async fn analyze(
     Ok(Json(found.await?))
 }
 
-/// The two nodes of a request, which must differ.
+/// The two nodes of a request, which must differ and belong to one deployment.
 ///
 /// # Errors
-/// 404 for an unknown node, 400 for the same node twice.
+/// 404 for an unknown node, 400 for the same node twice and for nodes of two deployments.
 pub(super) fn ends(
     planner: &Planner,
     tx: Uuid,
@@ -46,7 +47,20 @@ pub(super) fn ends(
         let what = "both ends are one node; allowed are two different nodes";
         return Err(Problem::bad_request(what));
     }
+    one_deployment(&ends.0, &ends.1)?;
     Ok(ends)
+}
+
+/// Refuses nodes of two deployments: each has an environment of its own.
+///
+/// # Errors
+/// 400 for such nodes.
+pub(super) fn one_deployment(one: &PlannedNode, other: &PlannedNode) -> Result<(), Problem> {
+    if one.deployment == other.deployment {
+        return Ok(());
+    }
+    let what = "the nodes belong to two deployments; allowed are nodes of one";
+    Err(Problem::bad_request(what))
 }
 
 fn link(

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::analysis_cache::CachedAnalysis;
-use super::links::ends;
+use super::links::{ends, one_deployment};
 use super::wire::PACKET_BYTES;
 use super::wire::mesh::{
     AdviceQuestion, DeploymentLinks, LinkFilter, MeshRoute, ProtocolAdvice, RouteQuestion,
@@ -102,10 +102,7 @@ pub async fn route(
 ) -> Result<Json<MeshRoute>, Problem> {
     let source = planner.node(asked.src_node_id)?;
     let target = planner.node(asked.dst_node_id)?;
-    if source.deployment != target.deployment {
-        let what = "the nodes belong to two deployments; allowed are two of one";
-        return Err(Problem::bad_request(what));
-    }
+    one_deployment(&source, &target)?;
     let deployment = planner.deployment(source.deployment.uuid())?;
     let request = RouteRequest {
         source: NodeId::new(asked.src_node_id),

@@ -186,6 +186,25 @@ fn relays_routes_and_advice() {
             |v| v["detail"].as_str().unwrap().contains("two deployments"),
         ),
         case(
+            "400 | Bad request: a link lies in the environment of one deployment",
+            "POST",
+            "/api/v1/links/analyze",
+            json!({ "tx_node_id": a, "rx_node_id": other }),
+            400,
+            |v| v["detail"].as_str().unwrap().contains("two deployments"),
+        ),
+        case(
+            "400 | Bad request: relays lie in the environment of one deployment",
+            "POST",
+            plan,
+            json!({
+                "tx_node_id": a, "rx_node_id": other, "target_data_rate_bps": 1e6,
+                "relay_height_agl_m": 10.0, "max_hops": 2,
+            }),
+            400,
+            |v| v["detail"].as_str().unwrap().contains("two deployments"),
+        ),
+        case(
             "relay/plan | hop chain, per-segment link results, bottleneck rate, relay radio and \
              pointing configuration",
             "POST",
