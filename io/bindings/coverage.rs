@@ -86,7 +86,7 @@ pub struct CoverageAnswer {
 const RECEIVER_AGL_M: f64 = 1.5;
 
 /// Antenna of receivers unless stated.
-const RECEIVER_ANTENNA: &str = "omni_2_15";
+const RECEIVER_ANTENNA: &str = groundwave_model::radio::presets::ANTENNA_DEFAULT;
 
 impl CoverageDocument {
     fn receiver(&self) -> StationDocument {

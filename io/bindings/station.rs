@@ -31,7 +31,7 @@ pub struct StationDocument {
     /// Radio, `wifi_5g_mesh` by default.
     #[serde(deserialize_with = "radio")]
     pub radio: Radio,
-    /// Antenna, `omni_9` by default.
+    /// Antenna, the half-wave dipole `omni_2_15` by default.
     #[serde(deserialize_with = "antenna")]
     pub antenna: Antenna,
     /// Boresight; absent, a directive antenna points at the other end.
@@ -47,7 +47,7 @@ impl Default for StationDocument {
         Self {
             height_agl_m: 10.0,
             radio: presets::radio("wifi_5g_mesh").expect("a preset").radio.clone(),
-            antenna: presets::antenna("omni_9").expect("a preset").antenna.clone(),
+            antenna: presets::antenna_where_unnamed("wifi_5g_mesh").antenna.clone(),
             pointing: None,
             surroundings: Surroundings::Unknown,
             indoor: Indoor::Outdoors,

@@ -11,9 +11,6 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// The antenna of a station that names none, unless its radio is a device that has one.
-pub(crate) const ANTENNA_DEFAULT: &str = "omni_2_15";
-
 /// A radio preset by id, or a table of settings.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use groundwave_model::radio::presets::{ANTENNAS, RADIOS, antenna_of_device};
+use groundwave_model::radio::presets::{ANTENNA_DEFAULT, ANTENNAS, RADIOS, antenna_of_device};
 use groundwave_model::radio::station::{Antenna, Pointing, Radio, Station};
 use groundwave_propagation::polarization::Polarization;
 use groundwave_toml_document::error::Report;
@@ -13,7 +13,7 @@ use groundwave_toml_document::suggest;
 use super::aim::Aim;
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
-use super::file_radio::{ANTENNA_DEFAULT, AntennaChoice, PatternChoice, RadioChoice};
+use super::file_radio::{AntennaChoice, PatternChoice, RadioChoice};
 
 /// The presets a scenario can name: built in and its own.
 pub(super) struct Catalogue {

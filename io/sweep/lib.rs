@@ -95,7 +95,7 @@ pub fn plan(
     view: &WorldView,
     columns: BTreeSet<Column>,
 ) -> Result<Plan, PlanError> {
-    let antenna = || presets::antenna("omni_2_15").expect("a preset").antenna.clone();
+    let antenna = || presets::antenna(presets::ANTENNA_DEFAULT).expect("a preset").antenna.clone();
     let site = |(name, node): (&String, &groundwave_simulation::site::NodeView)| {
         let receiver = &coverage.receiver;
         PlanSite {

@@ -177,11 +177,10 @@ impl Init {
                 "# Tiles under the nodes, in the folder of fetched terrain, --srtm-dir or .data/srtm. To fetch them:\n\
                  #   {}\ntiles = [{}]\n",
                 self.fetch(*middle),
-                tiles(&positions)?
+                tiles(&self.ground_under(*middle, &positions))?
             ),
         };
-        let device = presets::antenna_of_device(radio);
-        let antenna = device.map_or("omni_5", |preset| preset.id);
+        let antenna = presets::antenna_where_unnamed(radio).id;
         for (node, (lat_deg, lon_deg)) in positions.iter().enumerate() {
             let _ = write!(
                 text,
@@ -198,6 +197,22 @@ impl Init {
             );
         }
         Ok(text)
+    }
+
+    /// Positions of the nodes and the edges of the coverage, whose ground is needed.
+    fn ground_under(&self, middle: GeoPoint, nodes: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        let mut positions = nodes.to_vec();
+        if let Some(radius_km) = self.coverage_km {
+            let [high_deg, wide_deg] = middle.reach_deg(radius_km * 1e3);
+            let (lat_deg, lon_deg) = (middle.lat_deg(), middle.lon_deg());
+            let wide_deg = wide_deg.min(179.0);
+            positions.push(((lat_deg + high_deg).min(90.0), lon_deg));
+            positions.push(((lat_deg - high_deg).max(-90.0), lon_deg));
+            for lon_deg in [lon_deg - wide_deg, lon_deg + wide_deg] {
+                positions.push((lat_deg, (lon_deg + 540.0).rem_euclid(360.0) - 180.0));
+            }
+        }
+        positions
     }
 
     /// Position of a node: the first in the middle, the others in a circle, from the north clockwise.
@@ -267,6 +282,23 @@ fn answer(default: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiles_lie_under_the_coverage_as_well() {
+        use clap::Parser;
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            init: Init,
+        }
+        let text = |more: &[&str]| {
+            let line = ["init", "m.toml", "--at", "57.70,11.93"];
+            let init = Line::parse_from(line.iter().chain(more)).init;
+            init.text(&init.draft().unwrap()).unwrap()
+        };
+        let listed = |text: &str| text.contains("tiles = [\"N57E011\", \"N57E012\"]");
+        assert!(!listed(&text(&[])) && listed(&text(&["--coverage-km", "8"])));
+    }
 
     #[test]
     fn paths_of_any_name_are_one_word_of_a_shell() {

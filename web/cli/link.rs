@@ -12,7 +12,7 @@ use groundwave_simulation::link::{judge, percentiles, trace};
 use groundwave_text::{bits_per_second, distance, percent};
 use serde::Serialize;
 
-use super::ends::{EndArgs, Path};
+use super::ends::{EndArgs, Endpoint, Path};
 use super::output::{self, Output};
 
 const EXAMPLES: &str = "\
@@ -54,6 +54,8 @@ struct Document<'a> {
     verdict: String,
     /// Shares of time, locations and situations, effects left out, calibration.
     assumptions: &'a Assumptions,
+    /// Antenna presets of the ends that were assumed; null where one is named.
+    assumed_antennas: [Option<&'a str>; 2],
     /// Name of the calibration profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<&'a str>,
@@ -103,6 +105,7 @@ impl Link {
                 samples,
                 verdict: output::verdict_over(profile.ground, worse).replace(' ', "_"),
                 assumptions: &assumptions,
+                assumed_antennas: [from.assumed_antenna, to.assumed_antenna],
                 calibration: assumptions.calibration.as_ref().map(|one| &*one.name),
                 forward: &forward,
                 backward: &backward,
@@ -126,6 +129,9 @@ impl Link {
         }
         let profile = assumptions.calibration.as_ref().map(ToString::to_string);
         out += &output::assumed(&assumptions, profile);
+        if let Some(line) = assumed_antennas([from, to]) {
+            let _ = writeln!(out, "{}", output::faint(&line));
+        }
         geometry(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
         alike(&mut out, &forward, &backward);
@@ -159,6 +165,17 @@ pub fn sources(path: &Path, profile: &Profile) -> String {
         (Some(_), []) => format!("none of {} used", source.name),
         (Some(_), names) => format!("{} of {}", names.join(", "), source.name),
     }
+}
+
+/// Antennas that no option names; `None` where all are named.
+fn assumed_antennas(ends: [&Endpoint; 2]) -> Option<String> {
+    let ids: Vec<&str> = ends.iter().filter_map(|end| end.assumed_antenna).collect();
+    let ids = match ids.as_slice() {
+        [] => return None,
+        [one, other] if one != other => format!("{one} and {other}"),
+        [one, ..] => (*one).to_owned(),
+    };
+    Some(format!("antenna: {ids} assumed, none named"))
 }
 
 fn geometry(out: &mut String, result: &LinkResult) {
@@ -239,8 +256,9 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     let _ = writeln!(out, "\n  {:<30}{:>14}{:>14}", "", "forward", "backward");
     let mut line = |name: &str, there: String, back: String| {
         // Words that are longer than a number need the place of the name.
-        let width = if there.len().max(back.len()) < 14 { 14 } else { 18 };
-        let name_width = 58 - 2 * width;
+        let longest = there.chars().count().max(back.chars().count());
+        let width = if longest < 14 { 14 } else { 18.max(longest + 2) };
+        let name_width = 58_usize.saturating_sub(2 * width);
         let _ = writeln!(out, "  {name:<name_width$}{there:>width$}{back:>width$}");
     };
     let number = |value: Option<f64>| value.map_or("–".to_owned(), hundredths);

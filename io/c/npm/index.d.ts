@@ -10,7 +10,7 @@ export interface Station {
   height_agl_m?: number;
   /** Name of a preset or a document; `wifi_5g_mesh` by default. */
   radio?: string | Document;
-  /** Name of a preset or a document; `omni_9` by default. */
+  /** Name of a preset or a document; `omni_2_15`, a half-wave dipole, by default. */
   antenna?: string | Document;
   pointing?: { azimuth_deg: number; elevation_deg?: number };
   surroundings?: string;

@@ -47,7 +47,7 @@ _CLIMATES = {
 _POLARIZATIONS = {"horizontal": 0, "vertical": 1}
 
 
-def station(lat_deg, lon_deg, height_agl_m=10.0, *, radio="wifi_5g_mesh", antenna="omni_9", **keys):
+def station(lat_deg, lon_deg, height_agl_m=10.0, *, radio="wifi_5g_mesh", antenna="omni_2_15", **keys):
     """A station at a position.
 
     ``radio`` and ``antenna`` are names of presets (see :func:`presets`) or documents; further keys are

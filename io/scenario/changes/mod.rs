@@ -52,7 +52,6 @@ use groundwave_simulation::site::{NodeId, NodeView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::file_radio::ANTENNA_DEFAULT;
 pub use changer::{ChangeError, Changer};
 pub use entry::{Entry, Invalid};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
@@ -124,9 +123,11 @@ impl Equipment {
     /// The station of a new node.
     fn station(&self) -> Result<Station, String> {
         let radio = self.radio.as_deref().and_then(presets::radio);
-        let device = radio.and_then(|preset| preset.antenna_id).unwrap_or(ANTENNA_DEFAULT);
-        let antenna = self.antenna.as_deref().unwrap_or(device);
-        let parts = radio.zip(presets::antenna(antenna));
+        let antenna = match (self.antenna.as_deref(), radio) {
+            (Some(id), _) => presets::antenna(id),
+            (None, radio) => radio.map(|preset| presets::antenna_where_unnamed(preset.id)),
+        };
+        let parts = radio.zip(antenna);
         let (radio, antenna) = parts.ok_or("invalid radio: found none, allowed a preset")?;
         Ok(self.over(Station::new(0.0, radio.radio.clone(), antenna.antenna.clone())))
     }

@@ -110,6 +110,20 @@ pub fn antenna_of_device(radio_id: &str) -> Option<&'static AntennaPreset> {
     radio(radio_id)?.antenna_id.and_then(antenna)
 }
 
+/// Antenna preset of a station that names none, unless its radio is a device that has one: a half-wave dipole.
+pub const ANTENNA_DEFAULT: &str = "omni_2_15";
+
+/// The antenna of a station with this radio preset that names none: that of the device, or
+/// [`ANTENNA_DEFAULT`].
+///
+/// # Panics
+/// If the catalogue lacks the default.
+#[must_use]
+pub fn antenna_where_unnamed(radio_id: &str) -> &'static AntennaPreset {
+    let device = antenna_of_device(radio_id);
+    device.or_else(|| antenna(ANTENNA_DEFAULT)).expect("the catalogue has the default")
+}
+
 /// The antenna called `id`.
 #[must_use]
 pub fn antenna(id: &str) -> Option<&'static AntennaPreset> {

@@ -69,6 +69,8 @@ pub struct Endpoint {
     pub position: GeoPoint,
     /// Radio, antenna and height.
     pub station: Station,
+    /// Antenna preset that was assumed; `None` where one is named.
+    pub assumed_antenna: Option<&'static str>,
 }
 
 /// Two endpoints and the terrain between them.
@@ -158,7 +160,12 @@ impl EndArgs {
                 view.node(id)
             }) {
                 let (name, station) = (node.name.clone(), node.station.clone());
-                return Ok(Endpoint { name, position: node.position, station });
+                return Ok(Endpoint {
+                    name,
+                    position: node.position,
+                    station,
+                    assumed_antenna: None,
+                });
             }
             if text.contains(',') || groundwave_coordinate::parse(text).is_ok() {
                 return self.position(number, text);
@@ -205,6 +212,7 @@ impl EndArgs {
             })?;
         let station = self.stations.station(number, height_agl_m)?;
         let name = format!("{:.5}, {:.5}", position.lat_deg(), position.lon_deg());
-        Ok(Endpoint { name, position, station })
+        let assumed_antenna = self.stations.assumed_antenna(number);
+        Ok(Endpoint { name, position, station, assumed_antenna })
     }
 }

@@ -31,6 +31,11 @@ pub fn read(path: &Path, station: Station) -> Result<(Endpoint, Option<Environme
     let environment = Some(plan.outline.environment).filter(|own| *own != Environment::default());
     let mut nodes = plan.nodes.into_iter();
     let node = nodes.next().ok_or_else(|| invalid("found no site, allowed one".to_owned()))?;
-    let endpoint = Endpoint { name: node.name, position: node.position, station: node.station };
+    let endpoint = Endpoint {
+        name: node.name,
+        position: node.position,
+        station: node.station,
+        assumed_antenna: None,
+    };
     Ok((endpoint, environment))
 }

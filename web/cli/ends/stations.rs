@@ -23,7 +23,7 @@ pub struct StationOptions {
     #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh", value_delimiter = ',')]
     radio: Vec<String>,
 
-    /// Antenna preset of positions (see `groundwave presets antennas`) [default: that of the device, or omni_9]
+    /// Antenna preset of positions (see `groundwave presets antennas`) [default: that of the device, or omni_2_15]
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     antenna: Vec<String>,
 
@@ -130,16 +130,26 @@ impl StationOptions {
         named("--pattern", &self.pattern)
     }
 
+    /// Antenna preset that the station of a position at an end, 0 or 1, takes for want of another; `None`
+    /// where options name one, or a pattern or a gain.
+    pub fn assumed_antenna(&self, end: usize) -> Option<&'static str> {
+        let names_none =
+            self.antenna.is_empty() && self.pattern.is_empty() && self.gain_dbi.is_empty();
+        let radio = at("radio", &self.radio, end).ok().flatten()?;
+        names_none.then(|| presets::antenna_where_unnamed(radio).id)
+    }
+
     /// Station of a position at an end, 0 or 1.
     pub fn station(&self, end: usize, height_agl_m: Option<f64>) -> Result<Station, Failure> {
         let id = at("radio", &self.radio, end)?.expect("has a default");
         let radio = presets::radio(id)
             .ok_or_else(|| unknown("radio", id, presets::RADIOS.iter().map(|preset| preset.id)))?;
-        let device = radio.antenna_id.unwrap_or("omni_9");
-        let id = at("antenna", &self.antenna, end)?.map_or(device, String::as_str);
-        let antenna = presets::antenna(id).ok_or_else(|| {
-            unknown("antenna", id, presets::ANTENNAS.iter().map(|preset| preset.id))
-        })?;
+        let antenna = match at("antenna", &self.antenna, end)? {
+            None => presets::antenna_where_unnamed(radio.id),
+            Some(id) => presets::antenna(id).ok_or_else(|| {
+                unknown("antenna", id, presets::ANTENNAS.iter().map(|preset| preset.id))
+            })?,
+        };
         let usual_m = *at("height", &self.height, end)?.expect("has a default");
         let mut radio = radio.radio.clone();
         if let Some(modem) = at("modem", &self.modem, end)? {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 groundwave_model::radio_patch! {
     /// Radio and antenna of a node. Absent fields come from the preset, or, without
     /// one, from what the node has already; for a new node that is the preset `wifi_5g_mesh` with the
-    /// antenna `omni_5`. The preset of a device with a fixed antenna brings it.
+    /// antenna `omni_2_15`, a half-wave dipole. The preset of a device with a fixed antenna brings it.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct RadioConfig {
@@ -67,7 +67,7 @@ fn unknown(key: &str, found: &str, ids: &[&str]) -> Problem {
 #[must_use]
 pub fn default_station() -> Station {
     let radio = presets::radio("wifi_5g_mesh").expect("the catalogue has it");
-    let antenna = presets::antenna("omni_5").expect("the catalogue has it");
+    let antenna = presets::antenna_where_unnamed(radio.id);
     Station::new(10.0, radio.radio.clone(), antenna.antenna.clone())
 }
 

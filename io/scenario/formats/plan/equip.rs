@@ -118,7 +118,8 @@ impl Draft {
             },
         };
         if !is_set && device.is_none() {
-            tell("no antenna: that of the default station is taken");
+            let dbi = default.gain_dbi;
+            tell(&format!("no antenna: that of the default station is taken, {dbi} dBi"));
         } else if is_set && settings.preset.is_none() && settings.over(None).is_err() {
             tell("parts of an antenna: completed from the default station");
         }

@@ -24,7 +24,7 @@ fn rows_of_others_become_nodes() {
             "\"Altitude\" is not a height above ground: dropped (line 2: Altitude)",
             "a height without a datum is taken as m above ground (line 2: antenna height)",
             "no radio: that of the default station is taken (line 3)",
-            "no antenna: that of the default station is taken (2 times, first at line 2)",
+            "no antenna: that of the default station is taken, 9 dBi (2 times, first at line 2)",
             "empty row: passed over (line 4)",
             "no name of the deployment",
         ],
