@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use groundwave_model::coverage::{KnownCounts, KnownLoss, evaluate_known};
+use groundwave_model::radio::prepare::understand;
 use groundwave_model::sweep::Variant;
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::coverage::{
@@ -28,6 +29,17 @@ pub fn check_sites(plan: &Plan, terrain: &dyn Terrain) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Names of the sites that their receivers cannot decode in some variant.
+pub(super) fn undecodable(plan: &Plan) -> Vec<String> {
+    let is_deaf = |site: &&PlanSite| {
+        plan.variants.iter().any(|variant| {
+            let request = setup(plan, variant, site);
+            !understand(&request.transmitter.radio, &request.receiver.radio)
+        })
+    };
+    plan.sites.iter().filter(is_deaf).map(|site| site.name.clone()).collect()
 }
 
 /// The evaluation of units of `plan` over `terrain`, a site at a time.

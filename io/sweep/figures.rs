@@ -126,11 +126,8 @@ pub(super) fn summarise(
     VariantSummary {
         name: variant.name(),
         values: *variant,
-        covered_percent: if area_km2.answered > 0.0 {
-            100.0 * area_km2.covered / area_km2.answered
-        } else {
-            0.0
-        },
+        covered_percent: area_km2.percent(area_km2.covered),
+        likely_percent: area_km2.percent(area_km2.excellent + area_km2.good + area_km2.marginal),
         interference: network.air.map(|air| InterferenceSummary::of(&air, &network.tally)),
         area_km2,
         sites: sites(plan, &network.tally),

@@ -10,6 +10,7 @@ use groundwave_model::terrain::{Terrain, TerrainSource};
 use super::cells::cell_table;
 use super::contact_sheet::Panels;
 use super::drawing::Kept;
+use super::evaluate::undecodable;
 use super::facts::facts;
 use super::figures::{points, summarise};
 use super::maps::{Drawing, Spreads, ground};
@@ -170,6 +171,7 @@ pub fn write(
         radius_km: plan.radius_m / 1e3,
         not_computed: plan.not_computed(),
         margin_db: plan.margin_db,
+        undecodable_sites: undecodable(plan),
         engine: supply.engine.and_then(|engine| engine()),
         variants,
     };

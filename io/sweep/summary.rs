@@ -31,6 +31,9 @@ pub struct Summary {
     pub not_computed: String,
     /// Link margin at which a cell is covered, dB.
     pub margin_db: f64,
+    /// Sites that the receivers cannot decode, for their channel or waveform: they cover nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undecodable_sites: Vec<String>,
     /// Engine, where another than the processor was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineSummary>,
@@ -47,8 +50,11 @@ pub struct VariantSummary {
     pub values: Variant,
     /// Areas, km².
     pub area_km2: Areas,
-    /// Share of the answered area that is covered, percent.
+    /// Share of the answered area that is covered by the link margin of the model, percent.
     pub covered_percent: f64,
+    /// Share of the answered area where a link works with a probability of 50 % or more, percent: its verdict
+    /// is `marginal` or better. Unknown surroundings of receivers lower it, not the covered share.
+    pub likely_percent: f64,
     /// Coverage among interference, where a product of it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interference: Option<InterferenceSummary>,
@@ -56,7 +62,7 @@ pub struct VariantSummary {
     pub sites: Vec<SiteSummary>,
     /// Each place that matters.
     pub points: Vec<PointSummary>,
-    /// Weight of the places whose verdict is not `no_link`.
+    /// Weight of the places that a site covers.
     pub points_covered_weight: f64,
     /// Weight of all places.
     pub points_weight: f64,
@@ -70,7 +76,7 @@ pub struct VariantSummary {
 pub struct Areas {
     /// Within the radius of some site, ground known.
     pub answered: f64,
-    /// Covered by at least one site.
+    /// Covered by at least one site: its link margin by the model reaches the required one.
     pub covered: f64,
     /// Covered by two sites or more.
     pub overlap: f64,
@@ -80,15 +86,15 @@ pub struct Areas {
     pub covered_over_unknown_ground: f64,
     /// Within some radius, but the cell's own ground is not known: not covered.
     pub no_data: f64,
-    /// By verdict of the best server.
+    /// By verdict of the best server: a link works with 99 % or more.
     pub excellent: f64,
-    /// 10 to 20 dB.
+    /// 90 to 99 %.
     pub good: f64,
-    /// 3 to 10 dB.
+    /// 50 to 90 %.
     pub marginal: f64,
-    /// 0 to 3 dB.
+    /// 10 to 50 %.
     pub poor: f64,
-    /// Below 0 dB.
+    /// Below 10 %.
     pub no_link: f64,
 }
 
@@ -201,6 +207,12 @@ pub const METHOD: &str = "greedy with lazy evaluation; at least 63 % (1 - 1/e) o
 const M2_IN_KM2: f64 = 1e6;
 
 impl Areas {
+    /// Part of the answered area, percent; 0 without any.
+    #[must_use]
+    pub fn percent(&self, part_km2: f64) -> f64 {
+        if self.answered > 0.0 { 100.0 * part_km2 / self.answered } else { 0.0 }
+    }
+
     /// From a tally.
     #[must_use]
     pub fn of(tally: &Tally) -> Self {

@@ -376,6 +376,34 @@ fn rasters_are_rounded_unless_they_are_to_be_exact() {
     }
 }
 
+/// A receiver of another band decodes no mast: nothing is covered, and the masts are named.
+#[test]
+fn masts_that_the_receiver_cannot_decode_cover_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("s.toml");
+    let area = |receiver: &str, out: &str| {
+        std::fs::write(&scenario, format!("{FLAT}{receiver}")).unwrap();
+        let output = sweep(&scenario, &folder.path().join(out), &["--products", "probability"]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        (json, errors)
+    };
+    let (own, errors) = area("", "own");
+    let figure = |json: &serde_json::Value, key: &str| json["variants"][0][key].as_f64().unwrap();
+    assert!(figure(&own, "covered_percent") > 0.0 && !errors.contains("cannot decode"));
+    assert_eq!(own.get("undecodable_sites"), None);
+    let parts = &own["variants"][0]["area_km2"];
+    let likely_km2: f64 =
+        ["excellent", "good", "marginal"].map(|key| parts[key].as_f64().unwrap()).iter().sum();
+    let share = 100.0 * likely_km2 / parts["answered"].as_f64().unwrap();
+    assert!((figure(&own, "likely_percent") - share).abs() < 1e-9);
+    let (other, errors) = area("[coverage.receiver]\nradio = \"lora_868_eu\"\n", "other");
+    assert_eq!(figure(&other, "covered_percent"), 0.0);
+    assert_eq!(figure(&other, "likely_percent"), 0.0);
+    assert_eq!(other["undecodable_sites"], serde_json::json!(["west", "east"]));
+    assert!(errors.contains("cannot decode west, east"), "{errors}");
+}
+
 #[test]
 fn scenarios_that_cannot_be_swept_are_refused() {
     let folder = tempfile::tempdir().unwrap();

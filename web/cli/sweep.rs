@@ -377,6 +377,9 @@ fn finish(
     }
     let summary = summary.map_err(failure)?;
     let has_data = require_sites(work, ground);
+    if let Some(what) = sweep_tables::undecodable(&summary) {
+        anstream::eprintln!("{}", output::warning(&what));
+    }
     if output.json {
         output.json(&summary)?;
         return has_data;
@@ -397,6 +400,7 @@ fn finish(
         ("variant", Align::Left),
         ("covered km²", Align::Right),
         ("of known", Align::Right),
+        ("likely", Align::Right),
         ("overlap km²", Align::Right),
         ("gap km²", Align::Right),
         ("no data km²", Align::Right),
@@ -408,6 +412,7 @@ fn finish(
             variant.name.clone(),
             format!("{:.1}", area.covered),
             format!("{:.1} %", variant.covered_percent),
+            format!("{:.1} %", variant.likely_percent),
             format!("{:.1}", area.overlap),
             format!("{:.1}", area.gap),
             format!("{:.1}", area.no_data),
@@ -415,6 +420,7 @@ fn finish(
         ]);
     }
     let _ = write!(out, "\n{}", output::table(&table, None));
+    let _ = writeln!(out, "{}", output::faint(&sweep_tables::likely(&summary.assumptions)));
     if let [variant] = summary.variants.as_slice() {
         sweep_tables::sites(&mut out, variant);
     }

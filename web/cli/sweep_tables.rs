@@ -2,11 +2,32 @@
 
 use std::fmt::Write;
 
-use groundwave_model::radio::Verdict;
-use groundwave_sweep::{NoAnswer, VariantSummary};
+use groundwave_model::radio::{Assumptions, Effect, Verdict};
+use groundwave_sweep::{NoAnswer, Summary, VariantSummary};
 use groundwave_text::{Align, Table};
 
 use super::output;
+
+/// Line on the difference between covered and likely areas.
+pub fn likely(assumptions: &Assumptions) -> String {
+    let receivers = match assumptions.left_out.contains(&Effect::Clutter) {
+        true => "; surroundings of the receivers unknown",
+        false => "",
+    };
+    format!("covered: by the model's link margin; likely: works with 50 % or more{receivers}")
+}
+
+/// Warning of sites that no receiver decodes.
+pub fn undecodable(summary: &Summary) -> Option<String> {
+    let names: Vec<&str> = summary.undecodable_sites.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| {
+        let names = output::some_of(&names);
+        format!(
+            "the receiver cannot decode {names}: another channel or waveform, no coverage; see \
+             [coverage.receiver] radio"
+        )
+    })
+}
 
 /// Appends the tables of a variant.
 pub fn sites(out: &mut String, variant: &VariantSummary) {

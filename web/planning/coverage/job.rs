@@ -109,7 +109,7 @@ pub fn receiver(
     place: ReceiverPlace,
     source: &Station,
 ) -> Result<Station, Problem> {
-    let dipole = presets::antenna("omni_2_15").expect("the catalogue has it");
+    let dipole = presets::antenna(presets::ANTENNA_DEFAULT).expect("the catalogue has it");
     let mut base = source.clone();
     base.pointing = None;
     base.height_agl_m = place.height_agl_m;
@@ -444,7 +444,10 @@ impl Job {
         }
         let known = found.cells - found.cells_by_verdict[CellVerdict::NoData as usize];
         if known > 0 {
-            found.covered_percent = 100.0 * f64::from(found.covered_cells) / f64::from(known);
+            let percent = |cells: u32| 100.0 * f64::from(cells) / f64::from(known);
+            found.covered_percent = percent(found.covered_cells);
+            let likely = &found.cells_by_verdict[..=CellVerdict::Marginal as usize];
+            found.likely_percent = percent(likely.iter().sum());
         }
         powers_dbm.sort_by(f64::total_cmp);
         found.rx_power_dbm_min = powers_dbm.first().copied();

@@ -124,11 +124,14 @@ impl Bounds {
 pub struct CoverageStatistics {
     /// Cells evaluated.
     pub cells: u32,
-    /// Cells with a link.
+    /// Cells with a link margin of 0 dB or more by the model.
     pub covered_cells: u32,
-    /// Share of cells with a link among those whose ground is known, percent.
+    /// Their share among the cells whose ground is known, percent.
     pub covered_percent: f64,
-    /// Area of the cells with a link, km².
+    /// Share of cells, among those whose ground is known, where a link works with a probability of 50 % or
+    /// more, percent: `marginal` or better. Unknown surroundings of receivers lower it, not `covered_percent`.
+    pub likely_percent: f64,
+    /// Area of the covered cells, km².
     pub covered_area_km2: f64,
     /// Cells by verdict, best first, those without data last.
     pub cells_by_verdict: [u32; 6],

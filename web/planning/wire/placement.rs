@@ -77,7 +77,8 @@ pub struct PlacementAdvice {
     pub without_link: usize,
     /// Area whose ground is known, km².
     pub known_area_km2: f64,
-    /// Area that the nodes of the deployment cover, km².
+    /// Area where a node of the deployment has the link margin of the request by the model, km², whatever the
+    /// surroundings of the receivers.
     pub covered_area_km2: f64,
     /// No choice of as many sites adds more than this, km².
     pub upper_bound_km2: f64,
