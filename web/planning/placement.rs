@@ -167,8 +167,11 @@ impl Search {
             without_link: all - candidates.len(),
             known_area_km2: found.known_km2,
             covered_area_km2: found.covered_km2,
-            upper_bound_km2: found.choice.upper_bound,
-            ground: found.choice.steps.iter().flat_map(grounds).copied().collect(),
+            // The sum of no numbers is -0.
+            upper_bound_km2: found.choice.upper_bound + 0.0,
+            ground: (found.choice.steps.iter().flat_map(grounds).copied())
+                .chain((found.known_km2 <= 0.0).then_some(PathGround::Unknown))
+                .collect(),
             sites: found.choice.steps.iter().map(site).collect(),
         })
     }

@@ -42,6 +42,11 @@ fn the_first_site_adds_most_and_links_are_required_on_request() {
     assert_eq!((&sites[1]["best_node_id"], &sites[1]["links"]), (&json!(node), &json!(1)));
     let linked = ask(json!({ "candidates": points, "require_link": true })).json();
     assert_eq!((&linked["candidates"], &linked["without_link"]), (&json!(2), &json!(1)));
+    // A receiver of another band decodes no site.
+    let receiver = json!({ "preset": "lora_868_eu" });
+    let deaf = ask(json!({ "candidates": points, "receiver": receiver })).json();
+    assert_eq!(deaf["covered_area_km2"], 0.0);
+    assert!(deaf["sites"].as_array().unwrap().iter().all(|site| site["added_area_km2"] == 0.0));
     // Without points, high ground: one point of each block.
     let high = ask(json!({})).json();
     assert_eq!(high["candidates"], 64);
