@@ -1,5 +1,6 @@
 //! `profile`: the terrain profile between two endpoints, as a table and as a picture.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -108,7 +109,16 @@ impl Profile {
         }
         out += &output::assumed(&assumptions, output::profile_name(&assumptions));
         out.push('\n');
-        out.push_str(&output::table(&table(&samples), None));
+        let rows = rows(&samples);
+        out.push_str(&output::table(&table(&samples, &rows), None));
+        if rows.len() < samples.len() {
+            let what = format!(
+                "{} of {} samples, with the least clearance; --json has all",
+                rows.len(),
+                samples.len()
+            );
+            let _ = writeln!(out, "{}", output::faint(&what));
+        }
         if let Some(file) = &self.plot {
             let _ = writeln!(out, "\npicture: {}", file.display());
         }
@@ -125,7 +135,25 @@ impl Profile {
     }
 }
 
-fn table(samples: &[PathSample]) -> Table {
+/// Height of the ray above the ground, m.
+fn clearance_m(sample: &PathSample) -> f64 {
+    sample.ray_msl_m - sample.elevation_msl_m - sample.earth_bulge_m
+}
+
+/// Samples of the table, ascending: evenly spaced, both ends, and that of the least clearance.
+fn rows(samples: &[PathSample]) -> Vec<usize> {
+    if samples.len() <= ROWS_MAX {
+        return (0..samples.len()).collect();
+    }
+    let last = samples.len() - 1;
+    let even = (0..ROWS_MAX - 1).map(|row| row * last / (ROWS_MAX - 2));
+    let clearances = samples.iter().map(clearance_m).enumerate();
+    let least = clearances.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at);
+    let rows: BTreeSet<usize> = even.chain(least).collect();
+    rows.into_iter().collect()
+}
+
+fn table(samples: &[PathSample], rows: &[usize]) -> Table {
     let heads = [
         "distance",
         "lat",
@@ -139,12 +167,9 @@ fn table(samples: &[PathSample]) -> Table {
         "clear m",
     ];
     let mut table = Table::new(&heads.map(|head| (head, Align::Right)));
-    let last = samples.len().saturating_sub(1);
-    let rows = samples.len().clamp(1, ROWS_MAX);
-    // Evenly spaced, first and last included.
-    for row in 0..rows {
-        let sample = &samples[if rows == 1 { 0 } else { row * last / (rows - 1) }];
-        let clear_m = sample.ray_msl_m - sample.elevation_msl_m - sample.earth_bulge_m;
+    for row in rows {
+        let sample = &samples[*row];
+        let clear_m = clearance_m(sample);
         table.row([
             distance(sample.distance_m),
             format!("{:.5}", sample.lat_deg),
@@ -159,4 +184,35 @@ fn table(samples: &[PathSample]) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(place: usize, elevation_msl_m: f64) -> PathSample {
+        PathSample {
+            distance_m: place as f64,
+            lat_deg: 0.0,
+            lon_deg: 0.0,
+            elevation_msl_m,
+            elevation_hae_m: None,
+            clutter_agl_m: None,
+            earth_bulge_m: 0.0,
+            ray_msl_m: 50.0,
+            fresnel_radius_m: 1.0,
+        }
+    }
+
+    #[test]
+    fn the_table_has_the_ends_and_the_least_clearance() {
+        for ridge in 1..98 {
+            let samples: Vec<_> =
+                (0..99).map(|at| sample(at, if at == ridge { 60.0 } else { 10.0 })).collect();
+            let rows = rows(&samples);
+            assert!(rows.contains(&0) && rows.contains(&98) && rows.contains(&ridge), "{rows:?}");
+            assert!(rows.len() <= ROWS_MAX && rows.is_sorted(), "{rows:?}");
+        }
+        assert_eq!(rows(&[sample(0, 1.0), sample(1, 1.0)]), [0, 1]);
+    }
 }

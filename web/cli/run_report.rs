@@ -139,6 +139,11 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
             .total_cmp(&margin(a))
             .then_with(|| (name(a.a), name(a.b)).cmp(&(name(b.a), name(b.b))))
     });
+    let listed = &order[..order.len().min(links_max)];
+    let rates_bps = listed
+        .iter()
+        .flat_map(|link| [link.budget.forward.data_rate_bps, link.budget.backward.data_rate_bps]);
+    let (rate_head, unit_bps) = rate_unit(rates_bps);
     let mut table = Table::new(&[
         ("link", Align::Left),
         ("to", Align::Left),
@@ -146,12 +151,12 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
         ("Fresnel", Align::Right),
         ("loss dB", Align::Right),
         ("SNR dB → ←", Align::Right),
-        ("Mbit/s → ←", Align::Right),
+        (rate_head, Align::Right),
         ("ETX", Align::Right),
         ("verdict", Align::Left),
     ]);
     let is_down = |id| snapshot.node(id).is_some_and(|node| !node.operating);
-    for link in order.iter().take(links_max) {
+    for link in listed {
         let budget = &link.budget;
         let (there, back) = (&budget.forward, &budget.backward);
         let verdict = if link.severed {
@@ -170,7 +175,7 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
             clear,
             format!("{:.1}", there.path_loss_db),
             format!("{:.1} {:.1}", there.snr_db, back.snr_db),
-            format!("{:.1} {:.1}", there.data_rate_bps / 1e6, back.data_rate_bps / 1e6),
+            format!("{:.1} {:.1}", there.data_rate_bps / unit_bps, back.data_rate_bps / unit_bps),
             budget.etx().map_or("–".to_owned(), |etx| format!("{etx:.2}")),
             verdict.to_owned(),
         ]);
@@ -187,6 +192,12 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
     if let Some(line) = output::gaps(snapshot, report.remedy) {
         let _ = writeln!(out, "{}", output::warning(&line));
     }
+}
+
+/// Head of the column of rates and its unit, bit/s, in which one decimal shows the lowest rate above 0.
+fn rate_unit(rates_bps: impl Iterator<Item = f64>) -> (&'static str, f64) {
+    let lowest_bps = rates_bps.filter(|bps| *bps > 0.0).fold(f64::INFINITY, f64::min);
+    if lowest_bps < 1e5 { ("kbit/s → ←", 1e3) } else { ("Mbit/s → ←", 1e6) }
 }
 
 fn flows(out: &mut String, snapshot: &Snapshot) {
@@ -253,4 +264,16 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
         target.to_owned(),
         bottleneck.unwrap_or_default(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_of_rates_shows_the_lowest() {
+        assert_eq!(rate_unit([54e6, 1.76e3, 0.0].into_iter()).0, "kbit/s → ←");
+        assert_eq!(rate_unit([54e6, 0.0, 130e3].into_iter()).0, "Mbit/s → ←");
+        assert_eq!(rate_unit([0.0].into_iter()).0, "Mbit/s → ←");
+    }
 }
