@@ -1,11 +1,12 @@
 //! HTTP client of the impairment daemon.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
 use groundwave_http::Failure;
 use groundwave_http::Problem;
-use groundwave_http::client::Client as Http;
+use groundwave_http::client::{Client as Http, RequestError};
 use groundwave_impair::{Direction, Impairment, LinkStats};
 use groundwave_impaird::play_lease::LeaseClient;
 use groundwave_impaird::wire::{
@@ -26,11 +27,19 @@ pub struct Client {
 impl Client {
     /// Connects to the daemon at a socket.
     pub async fn connect(socket: &Path) -> Result<Self, Failure> {
-        let http = Http::unix(socket).await.map_err(|err| match Failure::machine(err) {
-            Failure::Machine(what) => {
-                Failure::Machine(format!("{what}; is `groundwave impaird` running?"))
+        let http = Http::unix(socket).await.map_err(|err| {
+            let hint = match &err {
+                RequestError::Connection { cause, .. }
+                    if cause.kind() == std::io::ErrorKind::PermissionDenied =>
+                {
+                    access_hint(socket)
+                }
+                _ => "is `groundwave impaird` running?".to_owned(),
+            };
+            match Failure::machine(err) {
+                Failure::Machine(what) => Failure::Machine(format!("{what}; {hint}")),
+                other => other,
             }
-            other => other,
         })?;
         Ok(Self { http, socket: socket.to_owned() })
     }
@@ -161,6 +170,18 @@ impl LeaseClient for Client {
     }
 }
 
+/// Remedy where the user may not write to a socket, with its owner as far as the system names it.
+fn access_hint(socket: &Path) -> String {
+    let owner = std::fs::metadata(socket).map_or_else(
+        |_| "its folder is closed to this user".to_owned(),
+        |file| {
+            let mode = file.mode() & 0o777;
+            format!("it is of user {}, group {}, mode {mode:04o}", file.uid(), file.gid())
+        },
+    );
+    format!("{owner}: use sudo, or a group of yours as `group` in the daemon's configuration")
+}
+
 /// The document of a response, or its problem as a failure.
 fn read<T: DeserializeOwned>(path: &str, status: StatusCode, bytes: &[u8]) -> Result<T, Failure> {
     if status.is_success() {
@@ -184,4 +205,19 @@ fn path(direction: Direction) -> String {
 /// Path of the state of a direction beneath its leases.
 fn beneath(direction: Direction) -> String {
     path(direction) + "?beneath=true"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_of_others_is_named_with_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        std::fs::write(&socket, "").unwrap();
+        let hint = access_hint(&socket);
+        assert!(hint.contains("of user ") && hint.contains("use sudo"), "{hint}");
+        assert!(access_hint(&folder.path().join("none")).contains("use sudo"));
+    }
 }
