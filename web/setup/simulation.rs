@@ -33,6 +33,16 @@ pub fn load_with(path: &Path, settings: &[Override]) -> Result<Scenario, Failure
     ScenarioText::read(path)?.scenario(settings)
 }
 
+/// Folder of the scenarios and examples of packages.
+const PACKAGED: &str = "/usr/share/groundwave";
+
+/// The file of packages under `root` that documents call `path`: `scenarios/…` or `examples/…`.
+fn packaged(path: &Path, root: &Path) -> Option<PathBuf> {
+    let is_example = path.starts_with("scenarios") || path.starts_with("examples");
+    let file = root.join(path);
+    (is_example && file.is_file()).then_some(file)
+}
+
 /// Text of a scenario, which is read once: standard input ends.
 #[derive(Debug)]
 pub struct ScenarioText {
@@ -48,7 +58,17 @@ impl ScenarioText {
     /// When it cannot be read, is too long or no UTF-8.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         if path != Path::new("-") {
-            let text = groundwave_toml_document::text(path).map_err(Failure::input)?;
+            let text = groundwave_toml_document::text(path).map_err(|error| {
+                let failure = Failure::input(error);
+                match packaged(path, Path::new(PACKAGED)) {
+                    Some(file) if !path.exists() => Failure::Input(format!(
+                        "{}; packages have it at {}",
+                        failure.message(),
+                        file.display()
+                    )),
+                    _ => failure,
+                }
+            })?;
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Self { name: path.display().to_string(), folder, text });
         }
@@ -187,4 +207,21 @@ pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
     inputs.insert(SCENARIO_DIGEST.to_owned(), commands_digest(&over(scenario, ground)));
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_of_documents_are_those_of_the_package() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("scenarios")).unwrap();
+        let file = root.path().join("scenarios/mesh.toml");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(packaged(Path::new("scenarios/mesh.toml"), root.path()), Some(file));
+        for other in ["scenarios/none.toml", "mesh.toml", "/scenarios/mesh.toml"] {
+            assert_eq!(packaged(Path::new(other), root.path()), None, "{other}");
+        }
+    }
 }
