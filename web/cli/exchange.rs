@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use axum::http::Method;
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_http::client::Client;
+use groundwave_http::client::{Client, RequestError};
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Format, FormatError, ReadOptions, Source, geojson, scenario};
@@ -97,7 +97,13 @@ fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<
         let mut client = Client::tcp(bind).await?;
         client.send(method, path, body).await
     });
-    let (status, body) = answer.map_err(Failure::input)?;
+    let (status, body) = answer.map_err(|err| match err {
+        RequestError::Connection { .. } => Failure::Machine(format!(
+            "{}; is `groundwave serve planning` running?",
+            Failure::machine(err).message()
+        )),
+        err => Failure::input(err),
+    })?;
     if status.is_success() {
         return Ok(body);
     }

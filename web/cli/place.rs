@@ -37,6 +37,12 @@ impl Town {
 /// # Errors
 /// For neither, with the spellings that are allowed.
 pub fn read(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
+    let after_hyphen = text.strip_prefix('-').and_then(|rest| rest.chars().next());
+    if after_hyphen.is_some_and(|first| first == '-' || first.is_ascii_alphabetic()) {
+        return Err(Failure::Input(format!(
+            "unknown option: found {text:?}, allowed those of --help"
+        )));
+    }
     let error = match groundwave_coordinate::parse_with_height(text) {
         Ok(place) => return Ok(place),
         Err(error) => error,

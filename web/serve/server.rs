@@ -59,10 +59,18 @@ impl Server {
         let inputs = inputs_of(&stack, config.flat_earth);
         if !stack.has_folder() && !config.flat_earth {
             tracing::warn!(
-                "no terrain data: links and coverages assume ground at 0 m; set PLAN_SRTM_DIR, fetch \
+                "no terrain data: the ground of links and coverages is unknown; set PLAN_SRTM_DIR, fetch \
                  ground on the page or with `groundwave terrain fetch`, or set PLAN_FLAT_EARTH=true if \
                  the ground is flat"
             );
+        }
+        for (other, own, is_set) in [
+            ("GROUNDWAVE_LAND_COVER", "PLAN_LAND_COVER", config.land_cover.is_some()),
+            ("GROUNDWAVE_FLAT_EARTH", "PLAN_FLAT_EARTH", config.flat_earth),
+        ] {
+            if !is_set && std::env::var_os(other).is_some() {
+                tracing::warn!("{other} is of other commands, `serve` takes {own}");
+            }
         }
         let terrain = Arc::new(SharedTerrain::new(Arc::new(stack)));
         let fetches = ground::source(config, Arc::clone(&terrain))?;
@@ -117,7 +125,11 @@ impl Server {
             world: handle.clone(),
         };
         let path = std::path::absolute(&config.db).unwrap_or(config.db.clone());
-        tracing::info!(store = %path.display(), documents = rows, terrain = terrain.describe().name, "opened");
+        let store = path.display();
+        if is_new {
+            tracing::info!(%store, "new, empty store");
+        }
+        tracing::info!(%store, documents = rows, terrain = terrain.describe().name, "opened");
         let open = || {
             // All ports are taken before one is served.
             if let Some(frontend) = frontend {

@@ -136,8 +136,11 @@ fn help() -> String {
 pub fn plan_format(path: &Path) -> Result<&'static Format, Failure> {
     let writes = |format: &Format| format.write_plan.is_some();
     formats::by_extension(path, writes).ok_or_else(|| {
-        let (path, allowed) = (path.display(), formats::names(writes));
-        Failure::Input(format!("{path}: invalid ending of a plan: allowed {allowed}"))
+        let allowed = formats::names(writes);
+        Failure::Input(match is_stdio(path) {
+            true => format!("missing --output-format: allowed {allowed}"),
+            false => format!("{}: invalid ending of a plan: allowed {allowed}", path.display()),
+        })
     })
 }
 
@@ -395,7 +398,7 @@ impl Convert {
             tell(&report);
         }
         let summary = json!({ "file": self.to, "nodes": nodes, "dropped": dropped(&report) });
-        self.report(output, &summary, &format!("{file}: {nodes} moving nodes\n"))
+        self.report(output, &summary, &format!("{file}: moving nodes: {nodes}\n"))
     }
 }
 

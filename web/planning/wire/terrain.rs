@@ -23,7 +23,7 @@ pub const SAMPLES: i64 = 256;
 pub struct ProfileQuestion {
     /// Start.
     pub from: Place,
-    /// Receiving node id.
+    /// End.
     pub to: Place,
     /// Samples, clamped to [2, 4096].
     #[serde(default = "samples", deserialize_with = "saturating")]
