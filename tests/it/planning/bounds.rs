@@ -19,7 +19,10 @@ fn line(bench: &Bench, count: u32) -> (String, Vec<String>) {
     let path = format!("/api/v1/deployments/{within}/nodes");
     let node = |number: u32| {
         let lon = 11.0 + 0.05 * f64::from(number);
-        json!({ "name": format!("n{number}"), "lat": 57.0, "lon": lon, "height_agl_m": 15.0 })
+        let radio = json!({ "antenna": { "preset": "omni_5" } });
+        json!({
+            "name": format!("n{number}"), "lat": 57.0, "lon": lon, "height_agl_m": 15.0, "radio": radio,
+        })
     };
     let nodes = (0..count).map(|number| bench.make(&path, &node(number))).collect();
     (within, nodes)

@@ -183,7 +183,7 @@ fn a_dragged_node_has_the_links_it_would_have_and_nothing_is_stored() {
 #[test]
 fn a_scan_ranks_the_nodes_by_their_margin() {
     let bench = Bench::flat();
-    let (path, nodes) = row(&bench, 4);
+    let (path, nodes) = row(&bench, 3);
     // West of all of them.
     let request = json!({ "lat": 57.5, "lon": 11.49, "height_agl_m": 20.0 });
     let document = bench.call("POST", &format!("{path}/scan"), &request).json();
