@@ -148,7 +148,9 @@ fn a_drive_is_calibrated_place_by_place() {
     let folder = tempfile::tempdir().unwrap();
     let [table, mapping] = drive(folder.path());
     let log = folder.path().join("drive.gwlog");
-    json(&["convert", &table, text(&log), "--mapping", &mapping, "--flat-earth"]);
+    let convert = ["convert", &table, text(&log), "--mapping", &mapping, "--flat-earth"];
+    // Gain that reaches the end of the drive.
+    json(&[&convert[..], &["--antenna", "omni_9"]].concat());
     let profile = folder.path().join("profile.toml");
     let fitted = json(&["calibrate", text(&log), "-o", text(&profile)]);
     let links: Vec<_> = fitted["classes"]

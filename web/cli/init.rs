@@ -174,7 +174,7 @@ impl Init {
         text += &match self.flat {
             true => "flat_msl_m = 0\n".to_owned(),
             false => format!(
-                "# Tiles under the nodes, in the folder of fetched terrain, --srtm-dir or .data/srtm. To fetch them:\n\
+                "# Tiles under the nodes and their coverage, in the folder of fetched terrain, --srtm-dir or .data/srtm. To fetch them:\n\
                  #   {}\ntiles = [{}]\n",
                 self.fetch(*middle),
                 tiles(&self.ground_under(*middle, &positions))?

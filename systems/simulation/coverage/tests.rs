@@ -70,12 +70,19 @@ pub(super) fn difference_db(cell: &Cell, link: &LinkResult) -> f64 {
     assert!((cell.data_rate_bps - link.rate.data_rate_bps).abs() < 1e-6);
     assert_eq!(cell.flags.intersects(Flags::PATH_MISSING), link.terrain.missing_samples > 0);
     assert_eq!(cell.flags.intersects(Flags::PATH_VOID), link.terrain.void_samples > 0);
+    // A cell whose receiver cannot decode the transmitter has no margin; the link keeps that of its power.
+    let is_decodable = !cell.flags.intersects(Flags::UNDECODABLE);
+    if !is_decodable {
+        assert_eq!(cell.link_margin_db, f64::NEG_INFINITY);
+        assert_eq!(link.prediction.link_prob, 0.0);
+    }
+    let margin_db = if is_decodable { cell.link_margin_db } else { link.margin.link_margin_db };
     let pairs = [
         (cell.rx_power_dbm, link.receiver.rx_power_dbm),
         (cell.path_loss_db, link.losses.total_path_loss_db),
         (cell.field_strength_dbuv_m, link.field_strength_dbuv_m()),
         (cell.sinr_db, link.receiver.sinr_db),
-        (cell.link_margin_db, link.margin.link_margin_db),
+        (margin_db, link.margin.link_margin_db),
     ];
     pairs.iter().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }

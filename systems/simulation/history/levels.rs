@@ -29,7 +29,7 @@ pub struct LevelHistory {
     pub last: Option<Residual>,
     /// Measurements of any kind.
     pub count: u64,
-    /// What was measured at each place of the ends, where they move.
+    /// Measurements at each place of the ends, where they move.
     pub places: BTreeMap<Place, PlaceLevels>,
     at_ns: Option<u64>,
 }

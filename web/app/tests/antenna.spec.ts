@@ -101,6 +101,6 @@ test.describe('refusals', () => {
     await page.getByRole('button', { name: 'Use for Ramberget' }).click();
     await expect(dialog).toBeHidden();
     // Files of SPLAT! have no gain: that of the node stays.
-    await expect.poll(async () => (await nodesOf(request, id))[0]!.radio).toMatchObject({ antenna: { gain_dbi: 5, pattern: { vertical_loss_db: expect.any(Array) } } });
+    await expect.poll(async () => (await nodesOf(request, id))[0]!.radio).toMatchObject({ antenna: { gain_dbi: 2.15, pattern: { vertical_loss_db: expect.any(Array) } } });
   });
 });

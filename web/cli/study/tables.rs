@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_one_field_are_told_apart() {
+    fn columns_of_one_field_have_different_names() {
         let keys = [
             "failure.0.at_s",
             "weather.0.at_s",
