@@ -121,6 +121,7 @@ fn calibration(local: &[Link], place: &Place, environment: &Environment) -> Cali
         let (prediction, model_db) = (result.prediction, result.losses.total_path_loss_db);
         Sample {
             way: (node(number), NodeId::named("gateway")),
+            place: Default::default(),
             frequency_mhz: place.transmitter.radio.frequency_mhz,
             distance_m: link.distance_m,
             excess_db: Some(link.loss_db - model_db),

@@ -152,12 +152,11 @@ impl StationOptions {
         };
         let usual_m = *at("height", &self.height, end)?.expect("has a default");
         let mut radio = radio.radio.clone();
-        if let Some(modem) = at("modem", &self.modem, end)? {
-            if !modem.apply(&mut radio) {
-                let what =
-                    "invalid --modem: found a radio that is not LoRa, allowed with LoRa radios";
-                return Err(Failure::Input(what.to_owned()));
-            }
+        if let Some(modem) = at("modem", &self.modem, end)?
+            && !modem.apply(&mut radio)
+        {
+            let what = "invalid --modem: found a radio that is not LoRa, allowed with LoRa radios";
+            return Err(Failure::Input(what.to_owned()));
         }
         self.apply_to_position(end, &mut radio)?;
         Ok(Station::new(height_agl_m.unwrap_or(usual_m), radio, antenna.antenna.clone()))

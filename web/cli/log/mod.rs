@@ -81,7 +81,7 @@ pub fn open(path: &Path) -> Result<LogFile, Failure> {
 pub enum LocalLog {
     /// The file itself.
     File(PathBuf),
-    /// What standard input or a packed file held.
+    /// Content of standard input or of a packed file.
     Unpacked(TempPath),
 }
 
