@@ -8,7 +8,7 @@ data=${GROUNDWAVE_DATA:-.data}
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2> /dev/null || echo 0)}"
 export SOURCE_DATE_EPOCH
 
-sh scripts/venv.sh wheel maturin==1.16.0 numpy==2.4.6 rasterio==1.4.4 xarray==2026.9.0
+sh scripts/venv.sh wheel maturin==1.16.0 numpy==2.4.6 rasterio==1.4.4 xarray==2026.9.0 pandas==3.1.1 matplotlib==3.11.2
 [ -x "$data/wheel/bin/maturin" ] || {
     echo "wheel: no python3 with venv (Debian: apt-get install python3-venv)" >&2
     exit 1

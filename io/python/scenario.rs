@@ -93,7 +93,7 @@ fn prepare(scenario: &Scenario, ground: Arc<dyn Ground>) -> Result<Engine<Snapsh
 
 /// Number of ticks up to a time.
 fn ticks(scenario: &Scenario, until_s: Option<f64>) -> PyResult<u64> {
-    let all = scenario.duration_ns.div_ceil(scenario.step_ns);
+    let all = scenario.ticks();
     match until_s {
         None => Ok(all),
         Some(until_s) if until_s >= 0.0 && until_s.is_finite() => {

@@ -168,5 +168,5 @@ fn the_wheel_has_the_bits_of_the_program() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("Ran 1") && !text.contains("skipped"), "{text}");
+    assert!(text.contains("Ran 2") && !text.contains("skipped"), "{text}");
 }

@@ -15,6 +15,7 @@ from . import _native
 from ._coverage import Coverage
 from ._native import Frame, Frames
 from ._profile import Profile
+from ._tables import Study, read_study, table
 from ._terrain import Terrain
 
 __all__ = [
@@ -22,15 +23,18 @@ __all__ = [
     "Frame",
     "Frames",
     "Profile",
+    "Study",
     "Terrain",
     "coverage",
     "itm",
     "link",
     "presets",
     "profile",
+    "read_study",
     "replay",
     "run",
     "station",
+    "table",
     "validate",
 ]
 __version__ = _native.version()

@@ -1,6 +1,6 @@
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypedDict, overload
+from typing import Any, Literal, NamedTuple, TypedDict, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,6 +104,12 @@ class Frames(Iterator[Frame]):
     def __iter__(self) -> Frames: ...
     def __next__(self) -> Frame: ...
 
+class Study(NamedTuple):
+    runs: Any
+    summary: Any
+
+def table(frames: Iterable[Frame], part: Literal["nodes", "links", "flows"] = "links") -> Any: ...
+def read_study(folder: str | PathLike[str]) -> Study: ...
 def station(
     lat_deg: float,
     lon_deg: float,

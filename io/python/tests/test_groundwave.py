@@ -259,6 +259,52 @@ class Scenarios(unittest.TestCase):
             gw.run(self.PATH, until_s=-1)
 
 
+    def test_tables_have_a_row_for_each_document_of_each_frame(self):
+        links = gw.table(gw.run(self.PATH), "links")
+        count = sum(len(frame.links) for frame in gw.run(self.PATH))
+        self.assertEqual(len(links), count)
+        last = list(gw.run(self.PATH))[-1]
+        of_last = links[links["tick"] == last.tick]
+        margins = [link["budget"]["forward"]["link_margin_db"] for link in last.links]
+        self.assertEqual(of_last["budget.forward.link_margin_db"].tolist(), margins)
+        with self.assertRaises(ValueError):
+            gw.table([], "cells")
+
+    def test_tables_of_a_study_are_those_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "rain"
+            vary = "environment.rain_rate_mm_h=0,40"
+            program("study", self.PATH, "--vary", vary, "--seeds", 2, "-o", out)
+            study = gw.read_study(out)
+            self.assertEqual(study.runs["environment.rain_rate_mm_h"].tolist(), [0, 0, 40, 40])
+            self.assertEqual(study.runs["seed"].tolist(), [1, 2, 1, 2])
+            rain = gw.run(text=self.PATH.read_text() + "\n[environment]\nrain_rate_mm_h = 40\n")
+            list(rain)
+            self.assertIn(rain.outcome["digest"], study.runs["digest"].tolist()[2:])
+            means = study.summary.query("measure == 'links_usable'")["mean"].tolist()
+            self.assertEqual(means, study.runs.groupby("environment.rain_rate_mm_h")["links_usable"].mean().tolist())
+
+
+class Notebooks(unittest.TestCase):
+    def test_cells_of_notebooks_run_in_their_order(self):
+        import matplotlib
+
+        matplotlib.use("Agg")
+        os.environ["GROUNDWAVE_SCENARIOS"] = str(ROOT / "scenarios")
+        books = sorted((ROOT / "io/python/notebooks").glob("*.ipynb"))
+        self.assertGreaterEqual(len(books), 2)
+        for path in books:
+            cells = json.loads(path.read_text())["cells"]
+            names = {}
+            for number, cell in enumerate(cells):
+                self.assertFalse(cell.get("outputs"), f"{path.name}: outputs are not part of it")
+                if cell["cell_type"] == "code":
+                    code = compile("".join(cell["source"]), f"{path.name}[{number}]", "exec")
+                    exec(code, names)
+            self.assertTrue(matplotlib.pyplot.get_fignums(), path.name)
+            matplotlib.pyplot.close("all")
+
+
 class Package(unittest.TestCase):
     def test_stubs_name_every_function_with_its_parameters(self):
         import ast
