@@ -84,7 +84,7 @@ pub struct Convert {
     radio: String,
 
     /// Antenna preset of nodes whose document states none (see `groundwave presets antennas`) [default: that of the device,
-    /// or omni_5]
+    /// or omni_2_15]
     #[arg(long, value_name = "ID")]
     antenna: Option<String>,
 
