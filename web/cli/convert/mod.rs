@@ -9,7 +9,6 @@ use clap::Args;
 use groundwave_http::Failure;
 use groundwave_model::radio::{Station, presets};
 use groundwave_model::terrain::{GeoPoint, SWAPPED, is_swapped};
-use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::csv;
 use groundwave_scenario::formats::csv::levels;
@@ -301,16 +300,11 @@ impl Convert {
             ))
         };
         let radio = presets::radio(&self.radio).ok_or_else(|| invalid("radios", &self.radio))?;
-        let mut station = default_station();
-        station.radio = radio.radio.clone();
-        if let Some(antenna) = presets::antenna_of_device(&self.radio) {
-            station.antenna = antenna.antenna.clone();
-        }
-        if let Some(id) = &self.antenna {
-            let antenna = presets::antenna(id).ok_or_else(|| invalid("antennas", id))?;
-            station.antenna = antenna.antenna.clone();
-        }
-        station.height_agl_m = self.height;
+        let antenna = match &self.antenna {
+            None => presets::antenna_where_unnamed(&self.radio),
+            Some(id) => presets::antenna(id).ok_or_else(|| invalid("antennas", id))?,
+        };
+        let station = Station::new(self.height, radio.radio.clone(), antenna.antenna.clone());
         station.validate().map_err(|refusal| Failure::Input(refusal.to_string()))?;
         Ok(station)
     }
