@@ -131,6 +131,7 @@ fn calibration(local: &[Link], place: &Place, environment: &Environment) -> Cali
                 link_sigma_db: prediction.link_sigma_db,
             },
             limit_db: f64::INFINITY,
+            sensitivity_dbm: f64::NEG_INFINITY,
             delivery_prob: None,
         }
     };

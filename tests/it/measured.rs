@@ -1,7 +1,10 @@
 //! Recordings of others: read, replayed, compared with the model, calibrated with, written again.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use groundwave_needs::needs;
+use groundwave_test_data::shared;
 use serde_json::Value;
 
 use crate::support::{self, groundwave, stdout};
@@ -10,6 +13,10 @@ fn json(words: &[&str]) -> Value {
     let mut all = vec!["--json"];
     all.extend(words);
     serde_json::from_str(&stdout(&groundwave(&all))).unwrap()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
 }
 
 fn text(path: &Path) -> &str {
@@ -320,4 +327,104 @@ fn nothing_is_compared_with_the_model_at_places_that_were_made_up() {
     stdout(&groundwave(&["replay", text(&log), "--report", text(&page)]));
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("not compared with the model") && !html.contains("excess dB"));
+}
+
+/// Links of the LoRaWAN survey of Brno, spreading factors 7 to 12, to one gateway on level ground: distance, km,
+/// and the medians of power, dBm, and SNR, dB.
+fn survey_links() -> Vec<[f64; 3]> {
+    let file = shared("data/rf_measured2/brno_lpwan/lorawan_brno.csv");
+    let rows = std::fs::read_to_string(file).unwrap();
+    let mut levels: BTreeMap<String, Vec<[f64; 2]>> = BTreeMap::new();
+    for row in rows.lines().skip(1) {
+        let fields: Vec<&str> = row.split(',').collect();
+        let [Ok(rx_power_dbm), Ok(snr_db)] = [fields[2].parse(), fields[3].parse()] else {
+            continue;
+        };
+        let place = [fields[0], fields[1], fields[4]].join(",");
+        levels.entry(place).or_default().push([rx_power_dbm, snr_db]);
+    }
+    let link = |(place, mut levels): (String, Vec<[f64; 2]>)| {
+        let distance_km: f64 = place.rsplit(',').next()?.parse().ok()?;
+        levels.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let [rx_power_dbm, snr_db] = levels[levels.len() / 2];
+        (distance_km > 0.1).then_some([distance_km, rx_power_dbm, snr_db])
+    };
+    levels.into_iter().filter_map(link).collect()
+}
+
+/// A log of a survey with nodes around a gateway.
+fn survey_log(folder: &Path, name: &str, links: &[[f64; 3]]) -> String {
+    let (mut rows, mut nodes) =
+        (String::from("time,tx,rx,rssi,snr\n"), String::from("name,lat,lon,h\ngw,49.2,16.6,45\n"));
+    for (at, [distance_km, rx_power_dbm, snr_db]) in links.iter().enumerate() {
+        let (sin, cos) = (at as f64 * 2.4).sin_cos();
+        let lat = 49.2 + distance_km / 111.2 * cos;
+        let lon = 16.6 + distance_km / 111.2 / 49.2_f64.to_radians().cos() * sin;
+        nodes += &format!("n{at},{lat:.6},{lon:.6},1.2\n");
+        rows += &format!("{at},n{at},gw,{rx_power_dbm},{snr_db}\n");
+    }
+    let table = folder.join(format!("{name}.csv"));
+    std::fs::write(&table, rows).unwrap();
+    std::fs::write(folder.join(format!("{name}_nodes.csv")), nodes).unwrap();
+    let mapping = folder.join(format!("{name}.toml"));
+    let text_of_mapping = format!(
+        "title = \"{name}\"\nstep_s = 1\n[time]\ncolumn = \"time\"\nunit = \"seconds\"\n[link]\nfrom = \"tx\"\n\
+         to = \"rx\"\n[values]\nrx_power_dbm = \"rssi\"\nsnr_db = \"snr\"\n[nodes]\nfile = \"{name}_nodes.csv\"\n\
+         name = \"name\"\nlat_deg = \"lat\"\nlon_deg = \"lon\"\nheight_agl_m = \"h\"\n[station]\n\
+         height_agl_m = 1.2\nradio = \"lora_868_eu\"\nantenna = \"omni_2_15\"\n"
+    );
+    std::fs::write(&mapping, text_of_mapping).unwrap();
+    let log = folder.join(format!("{name}.gwlog"));
+    json(&["convert", text(&table), text(&log), "--mapping", text(&mapping), "--flat-earth"]);
+    text(&log).to_owned()
+}
+
+#[needs(shared("data/rf_measured2/brno_lpwan"))]
+#[test]
+fn nine_of_ten_links_of_a_survey_lie_where_the_calibration_by_others_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = survey_links();
+    // Of neighbours in the file each fifth is fitted.
+    let (fitted, others): (Vec<_>, Vec<_>) =
+        links.iter().enumerate().partition(|(at, _)| at % 5 == 0);
+    let of = |links: Vec<(usize, &[f64; 3])>| -> Vec<[f64; 3]> {
+        links.into_iter().map(|(_, link)| *link).take(150).collect()
+    };
+    let [fitted, others] = [of(fitted), of(others)];
+    let log = survey_log(folder.path(), "fitted", &fitted);
+    let profile = folder.path().join("profile.toml");
+    let report = json(&["calibrate", &log, "-o", text(&profile)]);
+    // Receptions with the highest spreading factors lie below the sensitivity of that of the radio.
+    assert!(report["directions_below_sensitivity"].as_u64().unwrap() > 10, "{report}");
+    let number = |value: &Value| value.as_f64().unwrap();
+    let log = survey_log(folder.path(), "others", &others);
+    let replayed = json(&["replay", &log]);
+    let predicted: BTreeMap<_, _> = array(&replayed["links"])
+        .iter()
+        .map(|link| ((link["a"].as_str(), link["b"].as_str()), &link["budget"]))
+        .collect();
+    let mut inside = 0;
+    for level in array(&replayed["measured"]) {
+        let (from, to) = (level["from"].as_str(), level["to"].as_str());
+        let budget = predicted[&(from.min(to), from.max(to))];
+        let direction = if from < to { "forward" } else { "backward" };
+        let [rx_power_dbm, snr_db] =
+            ["rx_power_dbm", "snr_db"].map(|key| number(&level["values"][key]));
+        // The power with the noise in it, less the noise.
+        let signal_dbm = rx_power_dbm - 10.0 * (1.0 + 10.0_f64.powf(-snr_db / 10.0)).log10();
+        let excess_db = number(&budget[direction]["rx_power_dbm"]) - signal_dbm;
+        let distance_km = number(&budget["distance_m"]) * 1e-3;
+        let class = array(&report["classes"])
+            .iter()
+            .find(|class| {
+                let [low_km, high_km] =
+                    [0, 1].map(|at| number(&class["offset"]["distance_km"][at]));
+                (low_km..high_km).contains(&distance_km)
+            })
+            .unwrap();
+        let [low_db, high_db] = [0, 1].map(|at| number(&class["next_link_db"][at]));
+        inside += usize::from((low_db..=high_db).contains(&excess_db));
+    }
+    let share = inside as f64 / others.len() as f64;
+    assert!((0.85..=0.97).contains(&share), "{share} {}", report["classes"]);
 }

@@ -15,7 +15,9 @@ use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory, PlaceLevels};
 use groundwave_simulation::link::{Inputs, judge, trace};
-use groundwave_simulation::measure::calibrate::{Fitted, LOSS_DB_MAX, Prior, Sample, fit};
+use groundwave_simulation::measure::calibrate::{
+    Fitted, LOSS_DB_MAX, Prior, Sample, below_sensitivity, fit,
+};
 use groundwave_simulation::measure::{self, LinkDirection, Place};
 use groundwave_simulation::site::NodeView;
 use groundwave_text::{Align, Table, percent};
@@ -70,6 +72,8 @@ struct Document<'a> {
     classes: &'a [Fitted],
     /// Measured directions over ground without terrain data: offsets rest on assumed ground there.
     directions_without_ground: usize,
+    /// Measured directions with a level below the sensitivity of the stated radio.
+    directions_below_sensitivity: usize,
 }
 
 impl Calibrate {
@@ -93,16 +97,17 @@ impl Calibrate {
         };
         // What the prediction has beyond the model: surroundings that nobody described, walls.
         let mut workspace = Workspace::default();
-        let mut prior = |nodes: [&NodeView; 2], [from, to]: [GeoPoint; 2]| {
+        let mut expected = |nodes: [&NodeView; 2], [from, to]: [GeoPoint; 2]| {
             let profile = trace(&inputs, from, to, None);
             let ends = [(from, &nodes[0].station), (to, &nodes[1].station)];
             let (result, _) = judge(&inputs, &profile, ends[0], ends[1], &mut workspace).ok()?;
             let prediction = &result.prediction;
-            Some(Prior {
+            let prior = Prior {
                 mean_db: (prediction.path_loss_db - result.losses.total_path_loss_db).max(0.0),
                 place_sigma_db: prediction.place_sigma_db,
                 link_sigma_db: prediction.link_sigma_db,
-            })
+            };
+            Some((prior, result.margin.sensitivity_dbm))
         };
         let mut without_ground = 0;
         let mut directions = 0_usize;
@@ -123,14 +128,16 @@ impl Calibrate {
                     return None;
                 }
                 let [one, other] = *place;
+                let (prior, sensitivity_dbm) = expected([from, to], levels.positions)?;
                 Some(Sample {
                     way: *way,
                     place: if way.0 <= way.1 { [one, other] } else { [other, one] },
                     frequency_mhz: levels.frequency_mhz.unwrap_or(from.station.radio.frequency_mhz),
                     distance_m: levels.distance_m,
                     excess_db,
-                    prior: prior([from, to], levels.positions)?,
+                    prior,
                     limit_db: levels.link_margin_db,
+                    sensitivity_dbm,
                     delivery_prob,
                 })
             };
@@ -141,6 +148,7 @@ impl Calibrate {
         };
         let samples: Vec<Sample> = history.levels.ways.iter().flat_map(&mut samples_of).collect();
         let fitted = fit(&samples);
+        let below = below_sensitivity(&samples);
         if fitted.is_empty() {
             let count = history.levels.ways.len();
             return Err(Failure::Input(format!(
@@ -169,6 +177,7 @@ impl Calibrate {
                 fitted: with,
                 classes: &fitted,
                 directions_without_ground: without_ground,
+                directions_below_sensitivity: below.iter().map(|kind| kind.directions).sum(),
             })?;
             return has_ground;
         }
@@ -178,6 +187,14 @@ impl Calibrate {
             let what = format!(
                 "{without_ground} of {directions} directions over ground without terrain data: their offsets rest \
                  on ground at sea level"
+            );
+            out += &format!("{}\n", output::warning(&what));
+        }
+        for kind in &below {
+            let what = format!(
+                "{} directions were received below the stated sensitivity of {:.0} dBm, by up to {:.1} dB: the \
+                 spreading factor or data rate in use differs from that of the radio",
+                kind.directions, kind.sensitivity_dbm, kind.below_db
             );
             out += &format!("{}\n", output::warning(&what));
         }

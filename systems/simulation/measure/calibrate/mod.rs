@@ -52,8 +52,10 @@ pub struct Sample {
     pub excess_db: Option<f64>,
     /// Loss beyond that of the model before anything is measured.
     pub prior: Prior,
-    /// Loss beyond that of the model from which on nothing is received, dB.
+    /// Loss beyond that of the model from which on nothing is received by the sensitivity that is stated, dB.
     pub limit_db: f64,
+    /// Stated sensitivity of the receiver, dBm: receivers with the same one in a band are of one kind.
+    pub sensitivity_dbm: f64,
     /// Share of packets that arrived, [0, 1], where it was counted.
     pub delivery_prob: Option<f64>,
 }
@@ -136,24 +138,73 @@ pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
     Calibration { name: name.to_owned(), classes, fitted: None }
 }
 
+/// Level by which receivers of a kind received below the sensitivity that is stated for them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BelowSensitivity {
+    /// Stated sensitivity, dBm.
+    pub sensitivity_dbm: f64,
+    /// Directions with a level below it.
+    pub directions: usize,
+    /// Weakest of them below it, dB.
+    pub below_db: f64,
+}
+
+/// Receptions below the sensitivity that is stated for their receivers, by kind of receiver: another spreading
+/// factor or data rate than that of the stated radio was in use.
+///
+/// All links of such a kind are judged by the weakest reception: a limit that each link sets for itself would make
+/// every weak link look like the rare survivor of many that were lost.
+#[must_use]
+pub fn below_sensitivity(samples: &[Sample]) -> Vec<BelowSensitivity> {
+    let kinds = kinds_below_sensitivity(samples);
+    kinds.into_values().collect()
+}
+
+/// Band and stated sensitivity, tenths of a dBm.
+type Kind = (usize, i64);
+
+fn kind(sample: &Sample) -> Kind {
+    let band = BANDS_MHZ.partition_point(|edge_mhz| *edge_mhz <= sample.frequency_mhz);
+    (band, (sample.sensitivity_dbm * 10.0).round() as i64)
+}
+
+fn kinds_below_sensitivity(samples: &[Sample]) -> BTreeMap<Kind, BelowSensitivity> {
+    let mut kinds: BTreeMap<Kind, BelowSensitivity> = BTreeMap::new();
+    for sample in samples {
+        let below_db = sample.excess_db.map_or(0.0, |excess_db| excess_db - sample.limit_db);
+        if below_db <= 0.0 {
+            continue;
+        }
+        let sensitivity_dbm = sample.sensitivity_dbm;
+        let none = BelowSensitivity { sensitivity_dbm, directions: 0, below_db: 0.0 };
+        let entry = kinds.entry(kind(sample)).or_insert(none);
+        entry.directions += 1;
+        entry.below_db = entry.below_db.max(below_db);
+    }
+    kinds
+}
+
 /// The links of samples: both directions of two nodes as one.
 fn links(samples: &[Sample]) -> Vec<Link> {
+    let below = kinds_below_sensitivity(samples);
     let mut pairs: BTreeMap<((NodeId, NodeId), Place), Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
         let (from, to) = sample.way;
         let ends = (from.min(to), from.max(to));
         pairs.entry((ends, sample.place)).or_default().push(sample);
     }
+    let limit_of =
+        |way: &Sample| way.limit_db + below.get(&kind(way)).map_or(0.0, |kind| kind.below_db);
     let link = |((ends, _), ways): (((NodeId, NodeId), Place), Vec<&Sample>)| {
         let excess_db = mean(ways.iter().filter_map(|way| way.excess_db));
-        // A measured loss is one that can be measured, whatever the data sheet has.
-        let limit_db = mean(ways.iter().map(|way| way.limit_db)).unwrap_or(f64::INFINITY);
+        let limit_db = mean(ways.iter().map(|way| limit_of(way))).unwrap_or(f64::INFINITY);
         Link {
             ends,
             frequency_mhz: ways[0].frequency_mhz,
             distance_m: ways[0].distance_m,
             excess_db,
             prior: mean_prior(ways.iter().map(|way| way.prior)),
+            // The mean of two directions may lie above that of their limits.
             limit_db: excess_db.map_or(limit_db, |excess_db| limit_db.max(excess_db)),
             delivery_prob: mean(ways.iter().filter_map(|way| way.delivery_prob)),
         }
@@ -312,8 +363,37 @@ mod tests {
             excess_db: Some(excess_db),
             prior: PRIOR,
             limit_db: 200.0,
+            sensitivity_dbm: -126.0,
             delivery_prob: None,
         }
+    }
+
+    /// Links of a survey with several spreading factors: losses about 25 dB, received to 10 dB below the
+    /// sensitivity of the radio that is stated, which lies in the middle of them.
+    #[test]
+    fn receptions_below_the_stated_sensitivity_move_the_limit_of_their_kind() {
+        let noise = deviates(150, "factors");
+        let samples: Vec<Sample> = noise
+            .iter()
+            .enumerate()
+            .map(|(number, z)| Sample {
+                limit_db: 25.0,
+                ..sample(number, 868.0, 5e3, 25.0 + 8.0 * z)
+            })
+            .filter(|sample| sample.excess_db < Some(35.0))
+            .collect();
+        let below = below_sensitivity(&samples);
+        assert_eq!((below.len(), below[0].sensitivity_dbm), (1, -126.0));
+        assert!((9.0..=10.0).contains(&below[0].below_db), "{below:?}");
+        let class = &fit(&samples)[0];
+        assert!((22.0..29.0).contains(&class.offset.loss_db), "{class:?}");
+        let inside = class.inside_held_out_prob;
+        assert!(inside.is_none_or(|inside_prob| inside_prob > 0.85), "{class:?}");
+        // Receivers of another kind keep their own limit.
+        let other =
+            Sample { limit_db: 25.0, sensitivity_dbm: -137.0, ..sample(200, 868.0, 5e3, 1.0) };
+        let links = links(&[&samples[..], &[other]].concat());
+        assert_eq!(links.iter().filter(|link| link.limit_db == 25.0).count(), 1);
     }
 
     #[test]
