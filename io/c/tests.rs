@@ -1,5 +1,8 @@
 //! Calls as a caller in C makes them, and the header.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use crate::{
     Answer, groundwave_allocate, groundwave_answer_free, groundwave_answer_text,
     groundwave_answer_text_length, groundwave_answer_valid, groundwave_answer_value_bytes,
@@ -144,4 +147,44 @@ fn the_header_declares_every_function() {
 fn the_npm_package_has_the_version_of_the_workspace() {
     let line = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
     assert!(include_str!("npm/package.json").contains(&line), "{line}");
+}
+
+/// The compiler that links this test.
+fn compiles(arguments: &[&str], source: &str) -> Result<(), String> {
+    let mut compiler = Command::new("cc")
+        .args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-I"])
+        .arg(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    compiler.stdin.take().unwrap().write_all(source.as_bytes()).unwrap();
+    let output = compiler.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(()) } else { Err(errors) }
+}
+
+/// The call of the header's first lines, in C99; in C++ where its compiler is there.
+#[test]
+fn the_example_of_the_header_compiles() {
+    let header = include_str!("groundwave.h");
+    let example: Vec<&str> = header
+        .lines()
+        .skip_while(|line| !line.contains("const char *request"))
+        .take_while(|line| !line.contains("*/"))
+        .map(|line| line.trim_start_matches(" *"))
+        .collect();
+    assert!(example.len() >= 5, "{example:?}");
+    let source = format!(
+        "#include <stdio.h>\n#include <string.h>\n#include \"groundwave.h\"\n\
+         int main(void) {{ static double heights_m[200];\n{}\nreturn 0; }}\n",
+        example.join("\n")
+    );
+    compiles(&["-std=c99", "-x", "c"], &source).unwrap();
+    assert!(compiles(&["-std=c99", "-x", "c"], &source.replace("heights_m, 200", "200")).is_err());
+    if Command::new("c++").arg("--version").output().is_ok() {
+        compiles(&["-std=c++11", "-x", "c++"], &source).unwrap();
+    }
 }
