@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 use groundwave_needs::needs;
@@ -162,7 +163,9 @@ fn parse(line: &str) {
         words.drain(..first);
         for word in &words {
             if word.starts_with("examples/") || word.starts_with("scenarios/") {
-                assert!(root().join(word).exists(), "{line}: no {word}");
+                // Options for both ends take two values.
+                let file = word.split(',').next().unwrap_or(word);
+                assert!(root().join(file).exists(), "{line}: no {file}");
             }
         }
         if let Err(error) = groundwave::cli::command().try_get_matches_from(words) {
@@ -228,12 +231,14 @@ fn run(name: &str, lines: &[String]) {
          done\n",
     );
     let mut served = BTreeSet::new();
+    let mut count = 0;
     for line in lines.iter().filter(|line| !is_mention(line)) {
         parse(line);
         // What serves takes seconds, and does the same every time.
         if !runs(line) || (serves(line) && !served.insert(line)) {
             continue;
         }
+        count += 1;
         let quoted = line.replace('\'', r"'\''");
         let (limit, expected) = match line {
             line if serves(line) => (6, 124),
@@ -266,6 +271,8 @@ fn run(name: &str, lines: &[String]) {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}:\n{text}{errors}");
+    // Past the capture of the test runner: a record of CI has the count.
+    std::io::stderr().write_all(format!("{name}: {count} command lines run\n").as_bytes()).unwrap();
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -296,6 +303,14 @@ fn the_readme() {
 #[test]
 fn the_gateway_page() {
     for page in ["gateway", "gateway-model", "gateway-firewall", "gateway-power"] {
+        markdown(&format!("docs/{page}.md"));
+    }
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_pages_of_recordings_plans_and_packages() {
+    for page in ["recordings", "planning", "packages", "sensors"] {
         markdown(&format!("docs/{page}.md"));
     }
 }
