@@ -146,7 +146,13 @@ impl Calibrate {
             without_ground += usize::from(!samples.is_empty() && !has_ground);
             samples
         };
-        let samples: Vec<Sample> = history.levels.ways.iter().flat_map(&mut samples_of).collect();
+        let progress = output::progress(
+            history.levels.ways.len() as u64,
+            "{bar:30} {pos}/{len} directions  {per_sec}  {eta} left",
+        );
+        let ways = history.levels.ways.iter().inspect(|_| progress.inc(1));
+        let samples: Vec<Sample> = ways.flat_map(&mut samples_of).collect();
+        progress.finish_and_clear();
         let fitted = fit(&samples);
         let below = below_sensitivity(&samples);
         if fitted.is_empty() {
@@ -219,10 +225,14 @@ impl Calibrate {
             .build::<Snapshot>(header.seed, header.step_ns)
             .map_err(Failure::input)?;
         let mut history = History::default();
+        let progress = output::progress(0, "{spinner} {msg}  {elapsed} elapsed");
         let replayed = groundwave_engine::replay(&mut engine, &mut log, |engine| {
-            history.note(&engine.view(), false);
+            let view = engine.view();
+            history.note(&view, false);
+            progress.set_message(format!("tick {}", view.tick));
             Next::Go
         });
+        progress.finish_and_clear();
         let failed = |error| self.ground.replay_failure(error).within(&log::name(&self.log));
         replayed.map_err(failed)?;
         ground.check_tiles()?;
