@@ -43,8 +43,7 @@ pub struct Advice {
 /// Samples the pairs of `members` (in any order) and ranks the protocols for them.
 ///
 /// # Errors
-/// Invalid members, see [`MeshError`]; never [`MeshError::TooDense`], for a dense deployment is
-/// sampled.
+/// Invalid members, see [`MeshError`].
 pub fn advise(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Advice, MeshError> {
     let sample = sample::take(inputs, members)?;
     let links = LinkStatistics::of(&sample.links);

@@ -151,9 +151,17 @@ impl SpatialIndex {
 
     /// The nodes that may hear or be heard by `id`, which must be in the index.
     pub fn around(&self, id: NodeId, range_max_m: f64) -> BTreeSet<NodeId> {
+        let mut nodes = BTreeSet::new();
+        self.each_around(id, range_max_m, |peer, _| {
+            nodes.insert(peer);
+        });
+        nodes
+    }
+
+    /// Visits each node of [`Self::around`] once, in no order, with the square of the straight distance, m².
+    pub fn each_around(&self, id: NodeId, range_max_m: f64, mut visit: impl FnMut(NodeId, f64)) {
         let node = self.nodes[&id];
         let own = &self.classes[node.class].radio;
-        let mut nodes = BTreeSet::new();
         for class in &self.classes {
             if !understand(own, &class.radio) && !understand(&class.radio, own) {
                 continue;
@@ -167,11 +175,11 @@ impl SpatialIndex {
             let radius_m = bound(class.widest);
             for near in class.tree.locate_within_distance(node.position_m, radius_m * radius_m) {
                 let limit_m = bound(self.nodes[&near.data].reach);
-                if near.data != id && near.distance_2(&node.position_m) <= limit_m * limit_m {
-                    nodes.insert(near.data);
+                let square_m2 = near.distance_2(&node.position_m);
+                if near.data != id && square_m2 <= limit_m * limit_m {
+                    visit(near.data, square_m2);
                 }
             }
         }
-        nodes
     }
 }

@@ -54,9 +54,11 @@ impl FromIterator<PathGround> for GroundSummary {
 pub struct Mesh {
     /// The nodes in id order.
     pub nodes: Vec<NodeId>,
-    /// Every pair that the range bound does not exclude, usable or not, in id order of the lower,
-    /// then of the higher end.
+    /// Pairs that the range bound does not exclude, usable or not, in id order of the lower,
+    /// then of the higher end: all of them, or [`PAIRS_MAX`] at most.
     pub links: Vec<MeshLink>,
+    /// Number of pairs in reach beyond these, which were not evaluated.
+    pub pairs_left_out: usize,
     /// Packet length the budgets are for, bytes.
     pub packet_bytes: u32,
 }
@@ -86,14 +88,18 @@ impl Mesh {
 /// Evaluates every pair of `members` (in any order) that the range bound of
 /// [`crate::link::Reach`] does not exclude, as the world evaluates its links: ends in id order.
 ///
+/// Of more than [`PAIRS_MAX`] pairs those of each member with its nearest peers are evaluated, and some with peers
+/// farther away; [`Mesh::pairs_left_out`] counts the others.
+///
 /// # Errors
 /// See [`MeshError`]; all of its cases but [`MeshError::Unknown`] and [`MeshError::Rate`].
 pub fn mesh(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Mesh, MeshError> {
     let roster = Roster::new(inputs, members)?;
-    let pairs = roster.pairs_in_reach(inputs, PAIRS_MAX).ok_or(MeshError::TooDense)?;
+    let (pairs, pairs_left_out) = roster.pairs_up_to(inputs, PAIRS_MAX);
     Ok(Mesh {
         nodes: roster.members().iter().map(|member| member.id).collect(),
         links: budgets(inputs, &roster, &pairs),
+        pairs_left_out,
         packet_bytes: inputs.packet_bytes,
     })
 }
@@ -102,7 +108,7 @@ pub fn mesh(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Mesh, MeshErr
 /// does not exclude, in id order.
 ///
 /// # Errors
-/// See [`MeshError`]; all of its cases but [`MeshError::TooDense`] and [`MeshError::Rate`].
+/// See [`MeshError`]; all of its cases but [`MeshError::Rate`].
 pub fn links_of(
     inputs: &Inputs<'_>,
     members: &[Member<'_>],

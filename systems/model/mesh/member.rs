@@ -1,5 +1,6 @@
 //! The nodes of a plan, checked and in order, and which of them may hear each other.
 
+use groundwave_values::parallel;
 use thiserror::Error;
 
 use crate::id::NodeId;
@@ -50,12 +51,6 @@ pub enum MeshError {
         /// The invalid value.
         cause: BadValue,
     },
-    /// Too many pairs are in reach of each other.
-    #[error(
-        "more than {} pairs of nodes are in reach of each other, allowed are up to that many",
-        super::PAIRS_MAX
-    )]
-    TooDense,
     /// A node that was asked about is not among those given.
     #[error("the node {0} is not one of the deployment")]
     Unknown(NodeId),
@@ -115,28 +110,25 @@ impl<'a> Roster<'a> {
     /// Pairs of one member that the range bound does not exclude, in order.
     pub fn pairs_of(&self, inputs: &Inputs<'_>, id: NodeId) -> Result<Vec<Pair>, MeshError> {
         let own = self.index(id)?;
-        let nodes = self.0.iter().map(|m| (m.id, m.position, m.station));
-        let hood = SpatialIndex::of(inputs.terrain, nodes);
-        let near = hood.around(id, f64::INFINITY);
+        let near = self.hood(inputs).around(id, f64::INFINITY);
         let peers = near.into_iter().filter(|peer| *peer != id);
         let pair = |peer| self.index(peer).map(|peer| (own.min(peer), own.max(peer)));
         peers.map(pair).collect()
     }
 
+    fn hood(&self, inputs: &Inputs<'_>) -> SpatialIndex {
+        SpatialIndex::of(inputs.terrain, self.0.iter().map(|m| (m.id, m.position, m.station)))
+    }
+
     /// Pairs that the range bound does not exclude, in order; `None` when there are more than
     /// `most`.
     pub fn pairs_in_reach(&self, inputs: &Inputs<'_>, most: usize) -> Option<Vec<Pair>> {
-        let nodes = self.0.iter().map(|m| (m.id, m.position, m.station));
-        let hood = SpatialIndex::of(inputs.terrain, nodes);
-        let index = |id: &NodeId| {
-            let place = self.0.binary_search_by_key(id, |member| member.id);
-            place.expect("the hood holds the members and nobody else") as u32
-        };
+        let hood = self.hood(inputs);
         let mut pairs = Vec::new();
         for (at, member) in (0u32..).zip(&self.0) {
             let near = hood.around(member.id, f64::INFINITY);
             // Every pair is found from both its ends; it counts once.
-            let above = near.range(member.id..).map(|peer| (at, index(peer)));
+            let above = near.range(member.id..).map(|peer| (at, self.place(peer)));
             pairs.extend(above);
             if pairs.len() > most {
                 return None;
@@ -144,4 +136,55 @@ impl<'a> Roster<'a> {
         }
         Some(pairs)
     }
+
+    /// Pairs that the range bound does not exclude, in order, and the number of those left out.
+    ///
+    /// Of more than `most` pairs each member has an equal share: three quarters of it are its nearest peers, the
+    /// rest is spread evenly over those farther away in the order of their distance, so that parts of a mesh far from
+    /// each other stay connected.
+    pub fn pairs_up_to(&self, inputs: &Inputs<'_>, most: usize) -> (Vec<Pair>, usize) {
+        if let Some(pairs) = self.pairs_in_reach(inputs, most) {
+            return (pairs, 0);
+        }
+        let hood = self.hood(inputs);
+        let share = most / self.0.len();
+        let mut work: Vec<_> = (0u32..).zip(&self.0).map(|own| (own, 0, Vec::new())).collect();
+        parallel::for_each(&mut work, MEMBERS_PER_TASK, |((at, member), in_reach, pairs)| {
+            let mut peers = Vec::new();
+            hood.each_around(member.id, f64::INFINITY, |peer, square_m2| {
+                peers.push((square_m2, peer));
+            });
+            *in_reach = peers.len();
+            peers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            pairs.extend(spread(peers.len(), share).map(|rank| {
+                let peer = self.place(&peers[rank].1);
+                (peer.min(*at), peer.max(*at))
+            }));
+        });
+        let ends: usize = work.iter().map(|(_, in_reach, _)| in_reach).sum();
+        let mut pairs: Vec<Pair> = work.into_iter().flat_map(|(_, _, pairs)| pairs).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let left_out = ends / 2 - pairs.len();
+        (pairs, left_out)
+    }
+
+    /// Place of a member.
+    fn place(&self, id: &NodeId) -> u32 {
+        let place = self.0.binary_search_by_key(id, |member| member.id);
+        place.expect("the hood holds the members and nobody else") as u32
+    }
 }
+
+/// Members whose peers one task orders.
+const MEMBERS_PER_TASK: usize = 16;
+
+/// Ranks of `share` of `count` peers: the first three quarters, and of the others every k-th.
+fn spread(count: usize, share: usize) -> impl Iterator<Item = usize> {
+    let far = (share / 4).min(count.saturating_sub(share - share / 4));
+    let near = (share - far).min(count);
+    (0..near).chain((0..far).map(move |k| near + (2 * k + 1) * (count - near) / (2 * far)))
+}
+
+#[cfg(test)]
+mod tests;
