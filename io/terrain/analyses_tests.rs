@@ -239,6 +239,7 @@ proptest! {
                 // The same radio, so that relays are of use.
                 rx: RelayEnd { station: &nodes[0].1, ..end(1) },
                 target_data_rate_bps: rate_bps,
+                margin_db: 0.0,
                 relay_height_agl_m: height_agl_m,
                 max_hops,
                 strategy,

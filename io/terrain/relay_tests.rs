@@ -64,6 +64,7 @@ fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
             tx,
             rx,
             target_data_rate_bps: 10e6,
+            margin_db: 0.0,
             relay_height_agl_m: 10.0,
             max_hops: 16,
             strategy: Strategy::Greedy,

@@ -235,6 +235,7 @@ proptest! {
                 tx: end(0),
                 rx: end(1),
                 target_data_rate_bps: 1e5,
+                margin_db: 0.0,
                 relay_height_agl_m: 10.0,
                 max_hops: 3,
                 strategy,

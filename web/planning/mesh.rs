@@ -35,7 +35,8 @@ pub(super) fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment)
 ///
 /// `greedy` walks from the transmitter toward the receiver and places each relay at the farthest
 /// tested fraction of the remaining distance that still closes for the target rate. `optimal`
-/// searches the great circle and the high ground beside it.
+/// searches the great circle and the high ground beside it, and leaves a margin of 10 dB unless
+/// `margin_db` asks for another.
 #[utoipa::path(post, path = "/api/v1/relay/plan", tag = "analysis",
     responses(
         (status = 200, description = "Relay chain, also when it misses the target"),
@@ -57,6 +58,7 @@ pub async fn relay(
             tx: end(&tx),
             rx: end(&rx),
             target_data_rate_bps: asked.target_data_rate_bps,
+            margin_db: asked.margin_db(),
             relay_height_agl_m: asked.relay_height_agl_m,
             max_hops: asked.max_hops,
             strategy: asked.strategy(),
@@ -67,7 +69,7 @@ pub async fn relay(
     Ok(Json(planned.await?))
 }
 
-/// All links of a deployment, computed unless they are cached.
+/// The links of a deployment, computed unless they are cached.
 fn links_of<'k>(
     cached: &'k CachedAnalysis,
     inputs: &Inputs<'_>,
@@ -87,7 +89,7 @@ pub(super) fn member(node: &Arc<PlannedNode>) -> Member<'_> {
 
 /// Find the best route between two nodes of a deployment
 ///
-/// Dijkstra over all links of the deployment. With a target rate, links below it are excluded; if
+/// Dijkstra over the links of the deployment. With a target rate, links below it are excluded; if
 /// no path remains, the best one there is comes back with `meets_target: false`.
 #[utoipa::path(post, path = "/api/v1/mesh/route", tag = "analysis",
     responses(
@@ -119,7 +121,8 @@ pub async fn route(
         let inputs = inputs(terrain, &basis.environment);
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
         let all = links_of(&cached, &inputs, &members)?;
-        let found = MeshRoute::from(find(&inputs, &members, all, &request).map_err(mesh_problem)?);
+        let answer = find(&inputs, &members, all, &request).map_err(mesh_problem)?;
+        let found = MeshRoute::new(answer, all);
         cached.cache_route(request, found.clone());
         Ok(found)
     });
@@ -128,7 +131,8 @@ pub async fn route(
 
 /// List all links of a deployment
 ///
-/// Every pair of nodes in reach of each other, usable or not, with the budgets that routes rest on.
+/// Every pair of nodes in reach of each other, usable or not, with the budgets that routes rest on. Of more than
+/// 250,000 pairs each node has those with its nearest peers and some with peers farther away.
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/links", tag = "analysis",
     params(("id" = Uuid, Path, description = "Deployment id"), LinkFilter),
     responses(

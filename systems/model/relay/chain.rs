@@ -5,7 +5,7 @@ use groundwave_values::parallel;
 use super::greedy::Solution;
 use super::plan::{ChainNode, ChainRole, RelayPlan, RelaySegment, Shortfall};
 use super::request::RelayRequest;
-use super::stretch::{Place, Task, rate_bps};
+use super::stretch::{Place, Task, link_margin_db, rate_bps};
 use crate::radio::antenna::is_omnidirectional;
 use crate::radio::result::Geometry;
 use crate::radio::{BadValue, Pointing, Station};
@@ -31,12 +31,27 @@ pub(super) fn complete(
         chain: nodes(&places, &segments),
         bottleneck_rate_bps: rates.fold(f64::INFINITY, f64::min),
         target_data_rate_bps: task.target_bps,
+        margin_db: task.margin_db,
         meets_target: segments.iter().all(|segment| segment.closes),
-        shortfall: solution.shortfall.or_else(|| unknown_ground(&segments)),
+        shortfall: solution
+            .shortfall
+            .or_else(|| low_margin(task, &segments))
+            .or_else(|| unknown_ground(&segments)),
         antennas_per_relay: if omnidirectional { 1 } else { 2 },
         relay_station: Station::clone(task.relay),
         segments,
     })
+}
+
+/// The hop that leaves the least margin; `None` where that is enough.
+fn low_margin(task: &Task<'_>, segments: &[RelaySegment]) -> Option<Shortfall> {
+    let margins_db = segments.iter().map(|segment| segment.link_margin_db).enumerate();
+    let weaker = |least: (usize, f64), other: (usize, f64)| {
+        if other.1 < least.1 { other } else { least }
+    };
+    let (segment, link_margin_db) = margins_db.reduce(weaker)?;
+    (!task.leaves_margin(link_margin_db))
+        .then_some(Shortfall::LowMargin { segment, link_margin_db })
 }
 
 /// Hops over unknown ground; `None` without one.
@@ -70,12 +85,14 @@ fn segments(
     });
     let segment = |(_, both): (_, Option<Result<_, BadValue>>)| {
         let both = both.expect("every hop was evaluated")?;
-        let data_rate_bps = rate_bps(&both);
+        let (data_rate_bps, link_margin_db) = (rate_bps(&both), link_margin_db(&both));
+        let is_enough = data_rate_bps >= task.target_bps && task.leaves_margin(link_margin_db);
         let (forward, backward) = both;
         Ok(RelaySegment {
             distance_m: forward.geometry.distance_m,
             data_rate_bps,
-            closes: data_rate_bps >= task.target_bps && forward.terrain.ground.is_enough(),
+            link_margin_db,
+            closes: is_enough && forward.terrain.ground.is_enough(),
             forward,
             backward,
         })

@@ -1,7 +1,7 @@
 //! The greedy walk.
 
 use super::plan::Shortfall;
-use super::stretch::{Place, Task};
+use super::stretch::{Place, Task, link_margin_db, rate_bps};
 use crate::terrain::{GeoPoint, Path};
 
 /// Into how many equal parts the rest of the way is cut: places are tested at 20/20 (the receiver
@@ -18,7 +18,7 @@ pub(super) struct Solution {
 }
 
 /// Walks the great circle from the transmitter toward the receiver, each step to the farthest
-/// tested fraction of the remaining distance that closes for the target rate. On the last hop
+/// tested fraction of the remaining distance that closes for the target rate and the margin. On the last hop
 /// allowed only the receiver itself is tested, and never a place in a void of the terrain.
 pub(super) fn walk(task: &Task<'_>) -> Solution {
     let mut relays: Vec<GeoPoint> = Vec::new();
@@ -39,9 +39,8 @@ pub(super) fn walk(task: &Task<'_>) -> Solution {
         let tested: Vec<(usize, GeoPoint)> = tested.collect();
         let beyond = tested.iter().map(|&(_, relay)| (at, (relay, task.relay)));
         let stretches: Vec<_> = std::iter::once((at, task.rx)).chain(beyond).collect();
-        // 0 as the least: the shortfall tells what the nearest place came to.
-        let rates_bps = task.rates_bps(&stretches, 0.0);
-        let shortfall = match rates_bps.iter().position(|&rate| rate >= task.target_bps) {
+        let worths = task.worths(&stretches, task.target_bps);
+        let shortfall = match worths.iter().position(|&rate| rate >= task.target_bps) {
             Some(0) => None,
             Some(reached) => {
                 relays.push(tested[reached - 1].1);
@@ -52,13 +51,18 @@ pub(super) fn walk(task: &Task<'_>) -> Solution {
                 remaining_m: path.distance_m(),
                 max_hops: task.max_hops,
             }),
-            None => Some(Shortfall::Blocked {
-                segment,
-                remaining_m: path.distance_m(),
-                nearest_tested_m: path.step_m(FRACTIONS + 1)
-                    * tested.last().map_or(FRACTIONS, |(i, _)| *i) as f64,
-                nearest_data_rate_bps: rates_bps[rates_bps.len() - 1],
-            }),
+            None => {
+                let (from, to) = stretches[stretches.len() - 1];
+                let nearest = task.evaluate(from, to).ok();
+                Some(Shortfall::Blocked {
+                    segment,
+                    remaining_m: path.distance_m(),
+                    nearest_tested_m: path.step_m(FRACTIONS + 1)
+                        * tested.last().map_or(FRACTIONS, |(i, _)| *i) as f64,
+                    nearest_data_rate_bps: nearest.as_ref().map_or(0.0, rate_bps),
+                    nearest_link_margin_db: nearest.as_ref().map(link_margin_db),
+                })
+            }
         };
         return Solution { ranks: (1..=relays.len()).collect(), relays, shortfall };
     }

@@ -18,14 +18,15 @@ mod tests;
 pub use greedy::FRACTIONS;
 pub use plan::{ChainNode, ChainRole, RelayPlan, RelaySegment, Shortfall};
 pub use request::{
-    HEIGHT_AGL_M_MAX, MAX_HOPS_MAX, Objective, RelayEnd, RelayError, RelayRequest, Strategy,
+    HEIGHT_AGL_M_MAX, MARGIN_DB_MAX, MAX_HOPS_MAX, Objective, RelayEnd, RelayError, RelayRequest,
+    Strategy,
 };
 
 use crate::link::Inputs;
 
 /// Plans a chain of relays from `request.tx` to `request.rx`.
 ///
-/// A stretch closes when both directions carry the target rate. When the target cannot be met the
+/// A stretch closes when both directions carry the target rate and leave the margin. When that cannot be met the
 /// plan is the best effort of its strategy, and [`RelayPlan::shortfall`] has the stretch that
 /// fails and its rate.
 ///

@@ -9,10 +9,10 @@ use super::candidates::candidates;
 use super::greedy::{Solution, walk};
 use super::plan::Shortfall;
 use super::request::Objective;
-use super::stretch::{Place, Task};
+use super::stretch::{Place, Task, Worth};
 
-/// The best chain by `objective`; when none keeps the target rate, the one with the highest
-/// bottleneck.
+/// The best chain by `objective`. When none keeps the target rate and the margin, the one that keeps the rate with
+/// the highest margin; when none keeps the rate, the one with the highest bottleneck.
 pub(super) fn search(task: &Task<'_>, objective: Objective) -> Solution {
     let walked = walk(task);
     let among = candidates(task, &walked.relays);
@@ -21,30 +21,42 @@ pub(super) fn search(task: &Task<'_>, objective: Objective) -> Solution {
     places.push(task.rx);
     let best = match objective {
         Objective::FewestRelays => Field::new(task, &places).fewest(task.target_bps),
-        Objective::HighestBottleneck => None,
+        Objective::HighestBottleneck => Field::new(task, &places).best(),
     };
-    let Some(chain) = best.or_else(|| Field::new(task, &places).fastest()) else {
+    let is_enough = |chain: &Chain| task.margin_db == 0.0 || chain.least >= task.target_bps;
+    let best = best.filter(is_enough).map(|chain| (chain, Worth::Rate));
+    let relaxed = match task.margin_db > 0.0 {
+        true => [Worth::Margin, Worth::Rate].as_slice(),
+        false => &[Worth::Rate],
+    };
+    let nearest = || {
+        relaxed.iter().find_map(|&worth| {
+            let task = task.relaxed(worth);
+            Some((Field::new(&task, &places).best()?, worth))
+        })
+    };
+    let Some((chain, worth)) = best.or_else(nearest) else {
         // Nothing gets through at all; the greedy walk went as far as one can.
         return walked;
     };
     let relays = &chain.places[1..chain.places.len() - 1];
-    let short = chain.bottleneck_bps < task.target_bps;
+    let short = worth == Worth::Rate && chain.least < task.target_bps;
     Solution {
         relays: relays.iter().map(|&place| places[place].0).collect(),
         ranks: relays.to_vec(),
         shortfall: short.then_some(Shortfall::NoChain {
-            segment: chain.slowest,
-            data_rate_bps: chain.bottleneck_bps,
+            segment: chain.weakest,
+            data_rate_bps: chain.least,
             places: places.len() - 2,
         }),
     }
 }
 
-/// A chain as indices of places, and its slowest hop, the first of equals.
+/// A chain as indices of places, and its hop of the least worth, the first of equals.
 struct Chain {
     places: Vec<usize>,
-    slowest: usize,
-    bottleneck_bps: f64,
+    weakest: usize,
+    least: f64,
 }
 
 /// All places, the transmitter first, the receiver last, relays between in order along the way;
@@ -52,48 +64,48 @@ struct Chain {
 struct Field<'a> {
     task: &'a Task<'a>,
     places: &'a [Place<'a>],
-    /// Rates, bit/s, for the earlier place times their number plus the later; NaN where unknown.
-    known_bps: Vec<f64>,
+    /// Worths, for the earlier place times their number plus the later; NaN where unknown.
+    worths: Vec<f64>,
 }
 
 impl<'a> Field<'a> {
     fn new(task: &'a Task<'a>, places: &'a [Place<'a>]) -> Self {
-        Self { task, places, known_bps: vec![f64::NAN; places.len() * places.len()] }
+        Self { task, places, worths: vec![f64::NAN; places.len() * places.len()] }
     }
 
     fn slot(&self, (a, b): (usize, usize)) -> usize {
         a.min(b) * self.places.len() + a.max(b)
     }
 
-    /// Makes known what these stretches carry, 0 where that is surely less than `least_bps`. Over
+    /// Makes known what these stretches are worth, 0 where that is surely less than `least`. Over
     /// the life of a field it must not fall, or that 0 would be wrong.
-    fn learn(&mut self, pairs: &[(usize, usize)], least_bps: f64) {
+    fn learn(&mut self, pairs: &[(usize, usize)], least: f64) {
         let unknown = pairs.iter().map(|&pair| self.slot(pair));
-        let unknown: Vec<usize> = unknown.filter(|&at| self.known_bps[at].is_nan()).collect();
+        let unknown: Vec<usize> = unknown.filter(|&at| self.worths[at].is_nan()).collect();
         let place = |at: usize| self.places[at];
         let count = self.places.len();
         let stretch = |&at: &usize| (place(at / count), place(at % count));
         let stretches: Vec<_> = unknown.iter().map(stretch).collect();
-        let rates_bps = self.task.rates_bps(&stretches, least_bps);
-        for (at, rate_bps) in unknown.into_iter().zip(rates_bps) {
-            self.known_bps[at] = rate_bps;
+        let worths = self.task.worths(&stretches, least);
+        for (at, worth) in unknown.into_iter().zip(worths) {
+            self.worths[at] = worth;
         }
     }
 
-    /// The chain of the fewest hops that all carry `least_bps`, among those the one with the
+    /// The chain of the fewest hops that all have a worth of `least`, among those the one with the
     /// highest bottleneck. `None` when there is none within the hops allowed.
     ///
     /// Breadth first: a place first reached after `k` hops is at no other place of any shortest
     /// chain, so that one pass over growing circles finds both. Stretches of a circle are evaluated
     /// together, each at most once, and none beyond the circle that reaches the receiver.
-    fn fewest(&mut self, least_bps: f64) -> Option<Chain> {
+    fn fewest(&mut self, least: f64) -> Option<Chain> {
         let rx = self.places.len() - 1;
         let mut reached: Vec<Option<(usize, f64)>> = vec![None; self.places.len()];
         reached[0] = Some((0, f64::INFINITY));
         let mut circle = vec![0];
         for hop in 1..=self.task.max_hops {
             let before = reached.clone();
-            self.widen(&circle, &[rx], least_bps, &mut reached);
+            self.widen(&circle, &[rx], least, &mut reached);
             if reached[rx].is_some() {
                 return Some(self.trail(&reached));
             }
@@ -101,7 +113,7 @@ impl<'a> Field<'a> {
                 break;
             }
             let open: Vec<_> = (1..rx).filter(|&to| before[to].is_none()).collect();
-            self.widen(&circle, &open, least_bps, &mut reached);
+            self.widen(&circle, &open, least, &mut reached);
             circle = open.into_iter().filter(|&to| reached[to].is_some()).collect();
         }
         None
@@ -112,19 +124,19 @@ impl<'a> Field<'a> {
         &mut self,
         circle: &[usize],
         open: &[usize],
-        least_bps: f64,
+        least: f64,
         reached: &mut [Option<(usize, f64)>],
     ) {
         let from_all = |&to: &usize| circle.iter().map(move |&from| (from, to));
         let pairs: Vec<_> = open.iter().flat_map(from_all).collect();
-        self.learn(&pairs, least_bps);
+        self.learn(&pairs, least);
         for pair @ (from, to) in pairs {
-            let rate_bps = self.known_bps[self.slot(pair)];
-            let (_, before_bps) = reached[from].expect("the circle is reached");
-            let width_bps = before_bps.min(rate_bps);
-            let wider = reached[to].is_none_or(|(_, best_bps)| width_bps > best_bps);
-            if rate_bps >= least_bps && wider {
-                reached[to] = Some((from, width_bps));
+            let worth = self.worths[self.slot(pair)];
+            let (_, before) = reached[from].expect("the circle is reached");
+            let width = before.min(worth);
+            let wider = reached[to].is_none_or(|(_, best)| width > best);
+            if worth >= least && wider {
+                reached[to] = Some((from, width));
             }
         }
     }
@@ -134,9 +146,9 @@ impl<'a> Field<'a> {
     ///
     /// Searches for more than the last answer until there is none. The last answer has the fewest hops
     /// of all chains that carry something less, hence of those that carry as much as itself.
-    fn fastest(&mut self) -> Option<Chain> {
+    fn best(&mut self) -> Option<Chain> {
         let mut best = self.fewest(f64::MIN_POSITIVE)?;
-        while let Some(faster) = self.fewest(best.bottleneck_bps.next_up()) {
+        while let Some(faster) = self.fewest(best.least.next_up()) {
             best = faster;
         }
         Some(best)
@@ -150,11 +162,10 @@ impl<'a> Field<'a> {
         }
         places.reverse();
         let hops = places.windows(2).map(|ends| (ends[0], ends[1]));
-        let rates_bps: Vec<f64> = hops.map(|pair| self.known_bps[self.slot(pair)]).collect();
-        let slower = |best: usize, hop: usize| {
-            if rates_bps[hop] < rates_bps[best] { hop } else { best }
-        };
-        let slowest = (0..rates_bps.len()).fold(0, slower);
-        Chain { places, slowest, bottleneck_bps: rates_bps[slowest] }
+        let worths: Vec<f64> = hops.map(|pair| self.worths[self.slot(pair)]).collect();
+        let weaker =
+            |weakest: usize, hop: usize| if worths[hop] < worths[weakest] { hop } else { weakest };
+        let weakest = (0..worths.len()).fold(0, weaker);
+        Chain { places, weakest, least: worths[weakest] }
     }
 }

@@ -20,7 +20,9 @@ pub struct RelayPlan {
     pub bottleneck_rate_bps: f64,
     /// The rate asked for, bit/s.
     pub target_data_rate_bps: f64,
-    /// `true` if every hop keeps the target rate in both directions over ground that is not unknown.
+    /// The link margin asked for, dB.
+    pub margin_db: f64,
+    /// `true` if every hop keeps the target rate and the margin in both directions over ground that is not unknown.
     pub meets_target: bool,
     /// Cause for which the target is not met; absent when it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +75,9 @@ pub struct RelaySegment {
     pub distance_m: f64,
     /// Rate of the slower direction, bit/s; 0 unless both directions pass.
     pub data_rate_bps: f64,
-    /// `true` if the hop keeps the target rate over ground that is not unknown.
+    /// Link margin of the weaker direction, dB.
+    pub link_margin_db: f64,
+    /// `true` if the hop keeps the target rate and the margin over ground that is not unknown.
     pub closes: bool,
     /// Toward the receiver.
     pub forward: LinkResult,
@@ -97,6 +101,9 @@ pub enum Shortfall {
         nearest_tested_m: f64,
         /// Rate to that place in the slower direction, bit/s.
         nearest_data_rate_bps: f64,
+        /// Link margin to that place in the weaker direction, dB; absent where it cannot be computed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nearest_link_margin_db: Option<f64>,
     },
     /// The hops allowed are used up before the receiver.
     HopsUsedUp {
@@ -108,7 +115,7 @@ pub enum Shortfall {
         max_hops: u32,
     },
     /// No chain over the places considered keeps the target; this is the one with the highest
-    /// bottleneck.
+    /// bottleneck, whatever its margin.
     NoChain {
         /// The slowest hop, the first of equals.
         segment: usize,
@@ -116,6 +123,13 @@ pub enum Shortfall {
         data_rate_bps: f64,
         /// Places considered.
         places: usize,
+    },
+    /// No chain over the places considered keeps the target and the margin; this one keeps the target.
+    LowMargin {
+        /// The hop with the least margin, the first of equals.
+        segment: usize,
+        /// Link margin of that hop in the weaker direction, dB.
+        link_margin_db: f64,
     },
     /// The chain keeps the target over assumed ground alone: more than 5 % of a hop, or an end of it, lies in
     /// voids or off the tiles.

@@ -17,6 +17,9 @@ pub const MAX_HOPS_MAX: u32 = 64;
 /// Highest a relay may stand, m above ground: the limit of every station.
 pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;
 
+/// Maximum margin that may be asked for, dB: more than any fade takes.
+pub const MARGIN_DB_MAX: f64 = 60.0;
+
 /// One of the two stations that relays are to connect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RelayEnd<'a> {
@@ -35,6 +38,8 @@ pub struct RelayRequest<'a> {
     pub rx: RelayEnd<'a>,
     /// Rate every hop has to carry in both directions, bit/s, above 0.
     pub target_data_rate_bps: f64,
+    /// Link margin every hop has to leave in both directions, dB, [0, [`MARGIN_DB_MAX`]].
+    pub margin_db: f64,
     /// Antenna height of relays above ground, m, [0, [`HEIGHT_AGL_M_MAX`]].
     pub relay_height_agl_m: f64,
     /// Most hops, one more than relays, [1, [`MAX_HOPS_MAX`]].
@@ -66,10 +71,10 @@ pub enum Strategy {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
-    /// The fewest relays that keep the target rate; among those the fastest slowest hop.
+    /// The fewest relays that keep the target rate and the margin; among those the fastest slowest hop.
     #[default]
     FewestRelays,
-    /// The fastest slowest hop within the hops allowed; among those the fewest relays.
+    /// The fastest slowest hop that leaves the margin within the hops allowed; among those the fewest relays.
     HighestBottleneck,
 }
 
@@ -87,7 +92,7 @@ pub enum RelayError {
     /// The environment has an invalid value.
     #[error("environment: {0}")]
     Environment(BadValue),
-    /// `relay_height_agl_m`, `max_hops` or the ground under a hop is out of range.
+    /// `margin_db`, `relay_height_agl_m`, `max_hops` or the ground under a hop is out of range.
     #[error(transparent)]
     Value(#[from] BadValue),
     /// The target rate is invalid.
@@ -113,6 +118,7 @@ impl RelayRequest<'_> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(RelayError::Rate(rate));
         }
+        within("margin_db", self.margin_db, 0.0, MARGIN_DB_MAX)?;
         let height_agl_m = self.relay_height_agl_m;
         within("relay_height_agl_m", height_agl_m, 0.0, HEIGHT_AGL_M_MAX)?;
         let (hops, most) = (f64::from(self.max_hops), f64::from(MAX_HOPS_MAX));

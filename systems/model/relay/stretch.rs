@@ -23,9 +23,20 @@ pub(super) struct Task<'a> {
     pub rx: Place<'a>,
     pub relay: &'a Station,
     pub target_bps: f64,
+    pub margin_db: f64,
+    pub worth: Worth,
     pub max_hops: u32,
     /// The environment without obstacles.
     clear: Cow<'a, Environment>,
+}
+
+/// Quantity by which stretches are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Worth {
+    /// Rate of those that leave the margin, bit/s.
+    Rate,
+    /// Link margin of those that carry the target rate, dB.
+    Margin,
 }
 
 /// Both directions of a stretch.
@@ -38,6 +49,11 @@ pub(super) fn rate_bps((forward, backward): &Both) -> f64 {
     budget.etx().map_or(0.0, |_| slower_bps)
 }
 
+/// Link margin of a stretch in its weaker direction, dB.
+pub(super) fn link_margin_db((forward, backward): &Both) -> f64 {
+    forward.margin.link_margin_db.min(backward.margin.link_margin_db)
+}
+
 impl<'a> Task<'a> {
     pub fn new(inputs: &'a Inputs<'a>, request: &RelayRequest<'a>, relay: &'a Station) -> Self {
         let clear = Environment { model: Model::FreeSpace, ..inputs.environment.clone() };
@@ -47,9 +63,21 @@ impl<'a> Task<'a> {
             rx: (request.rx.position, request.rx.station),
             relay,
             target_bps: request.target_data_rate_bps,
+            margin_db: request.margin_db,
+            worth: Worth::Rate,
             max_hops: request.max_hops,
             clear: Cow::Owned(clear),
         }
+    }
+
+    /// The same request without a margin, stretches compared by `worth`.
+    pub fn relaxed(&self, worth: Worth) -> Self {
+        Self { margin_db: 0.0, worth, clear: self.clear.clone(), ..*self }
+    }
+
+    /// `true` if a link margin is enough. Without one asked for the rate alone decides.
+    pub fn leaves_margin(&self, link_margin_db: f64) -> bool {
+        self.margin_db == 0.0 || link_margin_db >= self.margin_db
     }
 
     /// `true` if a relay may be planned here: not in a void of the terrain, where the ground height
@@ -67,24 +95,35 @@ impl<'a> Task<'a> {
         score(self.inputs, a, b)
     }
 
-    /// Rates of the stretches in their slower directions, bit/s, in their order; 0 where one cannot be
-    /// computed. One that is below `least_bps` even in free space may come out as 0 without evaluation
-    /// of the terrain.
-    pub fn rates_bps(&self, stretches: &[(Place<'_>, Place<'_>)], least_bps: f64) -> Vec<f64> {
-        let mut work: Vec<_> = stretches.iter().map(|&ends| (ends, 0.0)).collect();
-        parallel::for_each(&mut work, STRETCHES_PER_TASK, |((a, b), rate)| {
-            if self.at_best_bps(*a, *b) >= least_bps {
-                *rate = self.evaluate(*a, *b).map_or(0.0, |both| rate_bps(&both));
-            }
-        });
-        work.into_iter().map(|(_, rate)| rate).collect()
+    /// Worth of a stretch by its rate and its link margin; 0 where it does not close.
+    fn worth(&self, rate_bps: f64, link_margin_db: f64) -> f64 {
+        match self.worth {
+            Worth::Rate if self.leaves_margin(link_margin_db) => rate_bps,
+            Worth::Margin if rate_bps >= self.target_bps => link_margin_db.max(0.0),
+            _ => 0.0,
+        }
     }
 
-    /// Upper bound of the rate of a stretch, bit/s: no terrain or obstacles between its ends. No
-    /// less than the actual rate, because path loss is never below free space and all other terms
-    /// are the same. Infinite where an end lies in a void, whose height is estimated from the
-    /// ground between; 0 where it cannot be computed.
-    fn at_best_bps(&self, a: Place<'_>, b: Place<'_>) -> f64 {
+    /// Worths of the stretches in their weaker directions, in their order; 0 where one cannot be
+    /// computed. One that is below `least` even in free space may come out as 0 without evaluation of
+    /// the terrain.
+    pub fn worths(&self, stretches: &[(Place<'_>, Place<'_>)], least: f64) -> Vec<f64> {
+        let mut work: Vec<_> = stretches.iter().map(|&ends| (ends, 0.0)).collect();
+        parallel::for_each(&mut work, STRETCHES_PER_TASK, |((a, b), worth)| {
+            if self.at_best(*a, *b) >= least {
+                *worth = self
+                    .evaluate(*a, *b)
+                    .map_or(0.0, |both| self.worth(rate_bps(&both), link_margin_db(&both)));
+            }
+        });
+        work.into_iter().map(|(_, worth)| worth).collect()
+    }
+
+    /// Upper bound of the worth of a stretch: no terrain or obstacles between its ends. No less than the
+    /// actual worth, because path loss is never below free space and all other terms are the same.
+    /// Infinite where an end lies in a void, whose height is estimated from the ground between; 0 where
+    /// it cannot be computed.
+    fn at_best(&self, a: Place<'_>, b: Place<'_>) -> f64 {
         let inputs = Inputs { environment: &self.clear, ..*self.inputs };
         // The two ends, from which angles and slant range follow, are all that is sampled.
         let profile = trace(&inputs, a.0, b.0, Some(2));
@@ -93,7 +132,8 @@ impl<'a> Task<'a> {
         }
         let both = judge(&inputs, &profile, a, b, &mut Workspace::default());
         both.map_or(0.0, |(forward, backward)| {
-            forward.rate.data_rate_bps.min(backward.rate.data_rate_bps)
+            let rate_bps = forward.rate.data_rate_bps.min(backward.rate.data_rate_bps);
+            self.worth(rate_bps, link_margin_db(&(forward, backward)))
         })
     }
 }

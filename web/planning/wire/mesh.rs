@@ -44,6 +44,8 @@ pub struct MeshRoute {
     pub summary: Option<Summary>,
     /// Reason why there is no path; null with one.
     pub no_path: Option<NoPath>,
+    /// Pairs of nodes in reach that were left out of the search, see the links of the deployment.
+    pub pairs_left_out: usize,
 }
 
 /// Link of a route.
@@ -112,8 +114,11 @@ impl From<Segment> for RouteSegment {
     }
 }
 
-impl From<RouteAnswer> for MeshRoute {
-    fn from(answer: RouteAnswer) -> Self {
+impl MeshRoute {
+    /// Answer of a search over `mesh`.
+    #[must_use]
+    pub fn new(answer: RouteAnswer, mesh: &Mesh) -> Self {
+        let pairs_left_out = mesh.pairs_left_out;
         match answer {
             RouteAnswer::Found(route) => Self {
                 path: route.path.into_iter().map(NodeId::uuid).collect(),
@@ -122,6 +127,7 @@ impl From<RouteAnswer> for MeshRoute {
                 segments: route.segments.into_iter().map(Into::into).collect(),
                 summary: Some(route.summary),
                 no_path: None,
+                pairs_left_out,
             },
             RouteAnswer::NoPath { source_side_nodes, target_side_nodes, closest } => Self {
                 path: Vec::new(),
@@ -139,6 +145,7 @@ impl From<RouteAnswer> for MeshRoute {
                         link_margin_db: gap.link_margin_db,
                     }),
                 }),
+                pairs_left_out,
             },
         }
     }
@@ -160,6 +167,8 @@ pub struct DeploymentLinks {
     pub deployment_id: Uuid,
     /// Number of nodes.
     pub nodes: usize,
+    /// Pairs in reach that were not evaluated: of more than 250,000 each node has its nearest and some farther away.
+    pub pairs_left_out: usize,
     /// Ground under the links.
     #[serde(flatten)]
     pub ground: GroundSummary,
@@ -269,6 +278,7 @@ impl DeploymentLinks {
         Self {
             deployment_id,
             nodes: mesh.nodes.len(),
+            pairs_left_out: mesh.pairs_left_out,
             ground: mesh.links.iter().filter(wanted).map(|link| link.budget.ground).collect(),
             links: mesh.links.iter().filter(wanted).map(Into::into).collect(),
         }

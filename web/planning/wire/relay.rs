@@ -26,6 +26,10 @@ pub struct RelayQuestion {
     #[serde(default = "megabit")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub target_data_rate_bps: f64,
+    /// Link margin every hop has to leave in both directions, dB: by default 10 for `optimal`, 0 for `greedy`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub margin_db: Option<f64>,
     /// Antenna height of relays above ground, m, 10 by default.
     #[serde(default = "ten_m")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
@@ -65,7 +69,19 @@ pub enum RelayStrategy {
     Optimal,
 }
 
+/// Link margin that `optimal` leaves where none is asked for, dB: a fade of 10 dB is common on links of a mesh.
+const MARGIN_DB: f64 = 10.0;
+
 impl RelayQuestion {
+    /// Link margin of every hop, dB.
+    #[must_use]
+    pub fn margin_db(&self) -> f64 {
+        self.margin_db.unwrap_or(match self.strategy {
+            RelayStrategy::Greedy => 0.0,
+            RelayStrategy::Optimal => MARGIN_DB,
+        })
+    }
+
     /// Strategy of the model.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
@@ -81,7 +97,7 @@ impl RelayQuestion {
 pub struct RelayChain {
     /// Strategy.
     pub strategy: RelayStrategy,
-    /// Every hop meets the target rate in both directions, over ground that is not unknown.
+    /// Every hop meets the target rate and the margin in both directions, over ground that is not unknown.
     pub meets_target: bool,
     /// Ground under the hops.
     #[serde(flatten)]
@@ -90,6 +106,8 @@ pub struct RelayChain {
     pub shortfall: Option<Shortfall>,
     /// Requested rate, bit/s.
     pub target_data_rate_bps: f64,
+    /// Link margin that every hop had to leave, dB.
+    pub margin_db: f64,
     /// Rate of the slowest hop in its slower direction, bit/s; 0 when a hop does not close.
     pub bottleneck_rate_bps: f64,
     /// Transmitter, relays in order, receiver.
@@ -133,7 +151,9 @@ pub struct ChainSegment {
     pub distance_m: f64,
     /// Rate of the slower direction, bit/s.
     pub data_rate_bps: f64,
-    /// The hop meets the target rate, over ground that is not unknown.
+    /// Link margin of the weaker direction, dB.
+    pub link_margin_db: f64,
+    /// The hop meets the target rate and the margin, over ground that is not unknown.
     pub closes: bool,
     /// Knowledge of the ground; over `unknown` ground rates and results rest on assumed heights.
     pub ground: PathGround,
@@ -160,6 +180,7 @@ impl RelayChain {
             |(segment, profile): (groundwave_model::relay::RelaySegment, _)| ChainSegment {
                 distance_m: segment.distance_m,
                 data_rate_bps: segment.data_rate_bps,
+                link_margin_db: segment.link_margin_db,
                 closes: segment.closes,
                 ground: segment.forward.terrain.ground,
                 profile,
@@ -189,6 +210,7 @@ impl RelayChain {
             ground,
             shortfall: plan.shortfall,
             target_data_rate_bps: plan.target_data_rate_bps,
+            margin_db: plan.margin_db,
             bottleneck_rate_bps: plan.bottleneck_rate_bps,
             hops: plan.chain.iter().map(place).collect(),
             relay_radio: RadioConfig::of(&plan.relay_station),

@@ -2,7 +2,7 @@ use super::*;
 use crate::link::{LinkBudget, score};
 use crate::terrain::Path;
 
-/// `true` if both directions pass and carry the target rate.
+/// `true` if both directions pass, carry the target rate and leave the margin.
 fn closes(
     inputs: &Inputs<'_>,
     request: &RelayRequest<'_>,
@@ -11,7 +11,12 @@ fn closes(
     let (there, back) = score(inputs, ends[0], ends[1]).unwrap();
     let passes = LinkBudget::of(&there, &back).etx().is_some();
     let target = request.target_data_rate_bps;
-    passes && there.rate.data_rate_bps >= target && back.rate.data_rate_bps >= target
+    let leaves = |margin_db: f64| request.margin_db == 0.0 || margin_db >= request.margin_db;
+    let margin_db = there.margin.link_margin_db.min(back.margin.link_margin_db);
+    passes
+        && leaves(margin_db)
+        && there.rate.data_rate_bps >= target
+        && back.rate.data_rate_bps >= target
 }
 
 /// Follows a plan step by step and tests every fraction by itself.
@@ -43,7 +48,9 @@ fn obeys_the_rule(inputs: &Inputs<'_>, request: &RelayRequest<'_>, plan: &RelayP
             Shortfall::HopsUsedUp { segment, .. } => {
                 assert_eq!((segment, steps), (step, request.max_hops as usize));
             }
-            none @ (Shortfall::NoChain { .. } | Shortfall::UnknownGround { .. }) => {
+            none @ (Shortfall::NoChain { .. }
+            | Shortfall::LowMargin { .. }
+            | Shortfall::UnknownGround { .. }) => {
                 panic!("{none:?}")
             }
         }
@@ -59,7 +66,9 @@ fn every_step_is_the_farthest_tested_fraction_that_closes() {
         let inputs = inputs(&hills, &environment);
         let turn = seed as f64;
         let request = request(&station, 23.0 * turn, 6_000.0 + 2_000.0 * turn);
-        let request = RelayRequest { max_hops: if seed % 4 == 3 { 2 } else { 12 }, ..request };
+        let max_hops = if seed % 4 == 3 { 2 } else { 12 };
+        let margin_db = if seed % 2 == 1 { 18.0 } else { 0.0 };
+        let request = RelayRequest { max_hops, margin_db, ..request };
         let plan = plan(&inputs, &request).unwrap();
         check(&plan, &request);
         obeys_the_rule(&inputs, &request, &plan);
@@ -96,14 +105,20 @@ fn a_wall_is_climbed_from_its_top_or_said_to_block() {
     let impossible = RelayRequest { target_data_rate_bps: 1e9, ..request };
     let blocked = plan(&inputs, &impossible).unwrap();
     check(&blocked, &impossible);
-    let Some(Shortfall::Blocked { segment, remaining_m, nearest_tested_m, nearest_data_rate_bps }) =
-        blocked.shortfall
+    let Some(Shortfall::Blocked {
+        segment,
+        remaining_m,
+        nearest_tested_m,
+        nearest_data_rate_bps,
+        nearest_link_margin_db,
+    }) = blocked.shortfall
     else {
         panic!("{:?}", blocked.shortfall);
     };
     assert_eq!((segment, blocked.segments.len()), (0, 1));
     assert!((remaining_m - 12_000.0).abs() < 1e-3 && (nearest_tested_m - 600.0).abs() < 1e-3);
     assert!(nearest_data_rate_bps > 0.0 && nearest_data_rate_bps < 1e9);
+    assert!(nearest_link_margin_db.unwrap() > 0.0);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod greedy;
 mod ground;
+mod margin;
 mod optimal;
 
 use super::*;
@@ -35,6 +36,7 @@ fn request(station: &Station, azimuth_deg: f64, distance_m: f64) -> RelayRequest
         tx: end(tx),
         rx: end(rx),
         target_data_rate_bps: 10e6,
+        margin_db: 0.0,
         relay_height_agl_m: 12.0,
         max_hops: 12,
         strategy: Strategy::Greedy,
@@ -53,15 +55,21 @@ fn check(plan: &RelayPlan, request: &RelayRequest<'_>) {
     let slowest = plan.segments.iter().map(|s| s.data_rate_bps).fold(f64::INFINITY, f64::min);
     assert_eq!(plan.bottleneck_rate_bps, slowest);
     let is_known = |s: &RelaySegment| s.forward.terrain.ground.is_enough();
-    let is_fast = slowest >= request.target_data_rate_bps;
-    assert_eq!(plan.meets_target, is_fast && plan.segments.iter().all(is_known));
+    let least_db = plan.segments.iter().map(|s| s.link_margin_db).fold(f64::INFINITY, f64::min);
+    let leaves = |margin_db: f64| request.margin_db == 0.0 || margin_db >= request.margin_db;
+    let is_enough = slowest >= request.target_data_rate_bps && leaves(least_db);
+    assert_eq!(plan.meets_target, is_enough && plan.segments.iter().all(is_known));
+    assert_eq!(plan.margin_db, request.margin_db);
     assert_eq!(plan.chain[0].position, request.tx.position);
     assert_eq!(plan.chain[plan.chain.len() - 1].position, request.rx.position);
     for (ends, segment) in plan.chain.windows(2).zip(&plan.segments) {
         let way = geodesic::inverse(ends[0].position, ends[1].position);
         assert!((way.distance_m - segment.distance_m).abs() < 1e-3);
         let is_fast = segment.data_rate_bps >= request.target_data_rate_bps;
-        assert_eq!(segment.closes, is_fast && is_known(segment));
+        let of_ends = [&segment.forward, &segment.backward].map(|one| one.margin.link_margin_db);
+        assert_eq!(segment.link_margin_db, of_ends[0].min(of_ends[1]));
+        let is_enough = is_fast && leaves(segment.link_margin_db);
+        assert_eq!(segment.closes, is_enough && is_known(segment));
         // One point lies in no direction of another at the same place.
         let apart = segment.distance_m > 1.0;
         let pointing = ends[0].to_next.unwrap();
@@ -125,6 +133,10 @@ fn invalid_request_gives_error_with_allowed_values() {
     for target_data_rate_bps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let message = refused(RelayRequest { target_data_rate_bps, ..good });
         assert!(message.contains("target_data_rate_bps"), "{message}");
+    }
+    for margin_db in [-1.0, 60.5, f64::NAN] {
+        let message = refused(RelayRequest { margin_db, ..good });
+        assert!(message.contains("margin_db") && message.contains("[0, 60]"), "{message}");
     }
     let mut bad = station.clone();
     bad.radio.frequency_mhz = 1.0;

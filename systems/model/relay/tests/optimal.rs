@@ -128,7 +128,7 @@ fn by_all_chains(inputs: &Inputs<'_>, request: &RelayRequest<'_>) -> [f64; 3] {
     let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
     let stretch = |(a, b): (usize, usize)| (places[a], places[b]);
     let stretches: Vec<_> = pairs.clone().map(stretch).collect();
-    let mut rates = task.rates_bps(&stretches, 0.0).into_iter();
+    let mut rates = task.worths(&stretches, 0.0).into_iter();
     let mut rate = vec![vec![0.0; count]; count];
     for (a, b) in pairs {
         let rate_bps = rates.next().unwrap();

@@ -120,6 +120,11 @@ fn relays_routes_and_advice() {
             "relay_height_agl_m": 12, "max_hops": hops, "strategy": strategy,
         })
     };
+    let with_margin = |margin_db: f64| {
+        let mut body = relay(1e6, 4, "greedy");
+        body["margin_db"] = json!(margin_db);
+        body
+    };
     let (mesh, plan) = ("/api/v1/mesh/route", "/api/v1/relay/plan");
     let advise = "/api/v1/mesh/recommend-protocol";
     let cases = vec![
@@ -132,6 +137,7 @@ fn relays_routes_and_advice() {
             |v| {
                 let segment = &v["segments"][0];
                 v["summary"]["metric"] == "ett"
+                    && v["pairs_left_out"] == 0
                     && v["path"].as_array().unwrap().len()
                         == v["segments"].as_array().unwrap().len() + 1
                     && segment["per"].is_number()
@@ -214,6 +220,8 @@ fn relays_routes_and_advice() {
             |v| {
                 let hops = v["hops"].as_array().unwrap();
                 v["meets_target"] == true
+                    && v["margin_db"] == 0.0
+                    && v["segments"][0]["link_margin_db"].is_number()
                     && hops[0]["role"] == "transmitter"
                     && hops[hops.len() - 1]["role"] == "receiver"
                     && v["segments"][0]["result"]["verdict"].is_string()
@@ -224,7 +232,15 @@ fn relays_routes_and_advice() {
             },
         ),
         case("relay/plan | strategy optimal", "POST", plan, relay(1e6, 4, "optimal"), 200, |v| {
-            v["meets_target"] == true && v["strategy"] == "optimal"
+            let least_db = v["segments"].as_array().unwrap().iter();
+            let mut least_db = least_db.map(|s| s["link_margin_db"].as_f64().unwrap());
+            v["meets_target"] == true
+                && v["strategy"] == "optimal"
+                && v["margin_db"] == 10.0
+                && least_db.all(|margin_db| margin_db >= 10.0)
+        }),
+        case("400 | margin", "POST", plan, with_margin(61.0), 400, |v| {
+            v["detail"].as_str().unwrap().contains("margin_db")
         }),
         case(
             "relay/plan | until max_hops is exceeded",
