@@ -1,4 +1,6 @@
 // Spellings of positions: those of the command line, and what is pasted from maps and messages.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parsePosition } from '../src/coordinates/position';
 import { expect, nodesOf, open, plan, test } from './server';
 import { test as plain } from '@playwright/test';
@@ -10,26 +12,22 @@ const near = (text: string, lat: number, lon: number, within: number) => {
   expect(Math.abs(position.place.lon - lon), `longitude of ${text}`).toBeLessThanOrEqual(within);
 };
 
-// The vectors of io/coordinate/tests.rs.
+/** The vectors that the parser of the command line has too. */
+const SPELLINGS = JSON.parse(readFileSync(join(import.meta.dirname, '../../../tests/fixtures/coordinate/spellings.json'), 'utf8')) as {
+  positions: { text: string; lat_deg: number; lon_deg: number; within_deg: number }[];
+  refusals: { text: string; reason: string }[];
+};
+
+const refused = (text: string, part: string) => {
+  const position = parsePosition(text);
+  expect('reason' in position ? position.reason : position.place, text).toContain(part);
+};
+
 plain('spellings of the command line mean the same here', () => {
-  const [lat, lon] = [57 + 42 / 60 + 51 / 3600, 11 + 56 / 60 + 12 / 3600];
-  for (const text of ['57°42\'51"N 11°56\'12"E', '57°42′51″N, 11°56′12″E', '57° 42\' 51" N 11° 56\' 12" E', 'N57°42\'51" E11°56\'12"', '11°56\'12"E 57°42\'51"N', '57:42:51, 11:56:12', '57 42 51 11 56 12', '57 42 51N 11 56 12E', '57°42\'51"N11°56\'12"E']) near(text, lat, lon, 1e-12);
-  for (const text of ['57.7142,11.9367', '57.7142, 11.9367', '57.7142 11.9367', '57.7142;11.9367', '57,7142;11,9367', '57,7142 11,9367', '57,7142, 11,9367', '57,7142,11,9367', '57.7142N,11.9367E', '57.7142° N, 11.9367° E', 'N57.7142 E11.9367', 'E11.9367 N57.7142', '(57.7142, 11.9367)', 'geo:57.7142,11.9367', "57°42.852'N 11°56.202'E"]) near(text, 57.7142, 11.9367, 1e-9);
-  near('33.8688S 151.2093E', -33.8688, 151.2093, 1e-12);
-  near('45N 12 30E', 45, 12.5, 1e-12);
-  near("51°30', -0°7'", 51.5, -7 / 60, 1e-12);
-  near('-33.8688,151.2093', -33.8688, 151.2093, 1e-12);
-  near('40.7128N 74.0060W', 40.7128, -74.006, 1e-12);
-  near('32V 674934.5 6400683.5', 57.7142, 11.9367, 2e-5);
-  near('32 V 674934mE 6400683mN', 57.7142, 11.9367, 2e-5);
-  near('18TWL8073104684', 40.68918, -74.04441, 2e-4);
-  near('18S UJ 23394 07395', 38.8976, -77.0364, 2e-4);
-  near('56H LH 34369 50948', -33.8688, 151.2093, 1e-4);
-  near('32VPK7493400683', 57.7142, 11.9367, 2e-5);
-  near('9F9HPW7P+MM', 57.7142, 11.9367, 1e-4);
-  near('JO57', 57.5, 11, 1e-9);
-  near('JO57xr', 57.729166667, 11.958333333, 1e-6);
-  near('8FVC9G8F+6X', 47.3655625, 8.5249375, 1e-9);
+  expect(SPELLINGS.positions.length).toBeGreaterThan(35);
+  for (const { text, lat_deg, lon_deg, within_deg } of SPELLINGS.positions) near(text, lat_deg, lon_deg, within_deg);
+  expect(SPELLINGS.refusals.length).toBeGreaterThan(10);
+  for (const { text, reason } of SPELLINGS.refusals) refused(text, reason);
 });
 
 plain('links, labels, look-alike signs and words of other languages are read', () => {
@@ -67,28 +65,12 @@ plain('links, labels, look-alike signs and words of other languages are read', (
   near('−33.8688 −70.6693', -33.8688, -70.6693, 1e-9);
 });
 
-plain('a text without a meaning or with two is refused with the reason', () => {
+plain('a text of other spellings without a meaning or with two is refused with the reason', () => {
   for (const [text, part] of [
-    ['', 'Maidenhead'],
-    ['Gothenburg', 'Maidenhead'],
-    ['57.7142', 'LAT,LON'],
-    ['57.7142N,11.9367N', 'one latitude'],
-    ['-57.7142S,11.9367E', 'LAT,LON'],
-    ["57°61'N 11°E", 'LAT,LON'],
-    ['157.7142,11.9367', 'swapped'],
-    ['32S 674955 6400292', 'a band, not a hemisphere'],
-    ['32V 50000 6400292', 'easting'],
-    ['32VAK7495500292', 'a column of zone 32'],
-    ['PW7P+MM', 'whole plus code'],
-    ['nan,1', 'LAT,LON'],
-    ['1e400,1', 'LAT,LON'],
     ['57.7 N 11.9 O', 'east in German and west in Spanish'],
     ['57.7 – 11.9', 'LAT,LON'],
     ['https://example.org/57', 'link of a map'],
-  ] as const) {
-    const position = parsePosition(text);
-    expect('reason' in position ? position.reason : position.place, text).toContain(part);
-  }
+  ] as const) refused(text, part);
 });
 
 test('a node goes where its pasted position is, and stays where one is refused', async ({ page, request }) => {
