@@ -56,7 +56,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use checkpoint::{Checkpoint, Part};
-pub use read::Reader;
+pub use read::{Reader, is_log};
 pub use write::Writer;
 
 /// Version of the log this engine writes.

@@ -34,6 +34,13 @@ pub struct Reader<R> {
     has_results: bool,
 }
 
+/// `true` for the beginning of a log of any format.
+#[must_use]
+pub fn is_log(begin: &[u8]) -> bool {
+    let got = begin.len().min(8);
+    [chunk::MAGIC, frames::MAGIC].iter().any(|magic| begin[..got] == magic[..got])
+}
+
 impl<R: Read> Reader<R> {
     /// Reads the header.
     ///
@@ -43,7 +50,7 @@ impl<R: Read> Reader<R> {
         let mut magic = [0; 8];
         let got = read_up_to(&mut input, &mut magic)?;
         let begins = |with: [u8; 8]| magic[..got] == with[..got];
-        if !begins(chunk::MAGIC) && !begins(frames::MAGIC) {
+        if !is_log(&magic[..got]) {
             return Err(LogError::Magic);
         }
         if got < magic.len() {

@@ -8,6 +8,7 @@
 mod archive;
 pub mod config;
 mod files;
+pub mod foreign_log;
 mod ground;
 mod planning;
 pub mod server;

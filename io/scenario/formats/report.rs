@@ -40,12 +40,7 @@ impl Report {
     }
 
     /// Counts `what` several times.
-    pub(super) fn add_many(
-        &mut self,
-        what: &str,
-        count: usize,
-        location: impl FnOnce() -> Location,
-    ) {
+    pub fn add_many(&mut self, what: &str, count: usize, location: impl FnOnce() -> Location) {
         if let Some(note) = self.notes.iter_mut().find(|note| note.what == what) {
             note.count += count;
         } else if self.notes.len() < NOTES_MAX {

@@ -1,13 +1,8 @@
 //! Recordings of other programs as logs: read, run through a world, recorded.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use groundwave_engine::Engine;
-use groundwave_engine::limits::CHECKPOINT_TICKS;
-use groundwave_engine::log::{FORMAT, Header};
-use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
@@ -19,6 +14,7 @@ use tempfile::TempPath;
 use super::{Convert, dropped, tell};
 use crate::cli::output::{self, Output, warning};
 use crate::cli::run::interrupts;
+use crate::serve::foreign_log;
 
 impl Convert {
     /// Writes the log of a recording.
@@ -64,20 +60,7 @@ impl Convert {
     /// Runs the commands through a world and records it.
     fn record(&self, dataset: &Dataset, script: &Script) -> Result<String, Failure> {
         let ground = self.ground.open()?;
-        let step_ns = dataset.step_ns();
-        let mut engine: Engine<Snapshot> =
-            world(ground.terrain.clone()).build(0, step_ns).map_err(Failure::input)?;
-        for (tick, name, body) in &script.commands {
-            let command = engine.registry().from_bytes(name, body).map_err(Failure::Machine)?;
-            engine.script(*tick, command);
-        }
-        let mut inputs: BTreeMap<String, String> = ground.inputs.clone();
-        inputs.insert("title".to_owned(), dataset.title.clone().unwrap_or_default());
-        inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        if let Some(begin) = dataset.begin_unix_s {
-            inputs.insert("begin_unix_s".to_owned(), begin.to_string());
-        }
-        let header = Header { format: FORMAT, seed: 0, step_ns, inputs };
+        let header = foreign_log::header(dataset, &ground);
         output::refuse_existing_log(&self.to, self.force)?;
         // The log is there when it is whole, whatever ends this before.
         let mut part = self.to.clone().into_os_string();
@@ -87,33 +70,25 @@ impl Convert {
         let stop = interrupts()?;
         let journal = WholeJournal::create(&part, &header).map_err(Failure::input)?;
         let part = TempPath::try_from_path(part)?;
-        engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
         let progress =
             output::progress(script.last_tick, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
-        let mut refused = 0_usize;
-        let mut first = None;
-        for tick in 1..=script.last_tick {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Failure::stopped());
+        let ticked = |tick| match stop.load(Ordering::Relaxed) {
+            true => Err(Failure::stopped()),
+            false => {
+                progress.set_position(tick);
+                Ok(())
             }
-            let ticked = engine.tick(None).map_err(Failure::machine)?;
-            refused += ticked.refused.len();
-            first = first.or_else(|| ticked.refused.into_iter().next());
-            progress.set_position(tick);
-        }
+        };
+        let recorded = foreign_log::record(&ground, script, dataset.step_ns(), journal, ticked)?;
         progress.finish_and_clear();
-        if let Some((name, refusal)) = first {
+        if let Some((refused, (name, refusal))) = recorded.refused {
             let line = format!("{refused} x refused by the world (first: {name}: {refusal})");
             anstream::eprintln!("{}", warning(&line));
         }
-        ground.check_tiles()?;
-        let digest = engine.mark()?;
-        engine.stop();
-        drop(engine);
         let failed = |error| Failure::Machine(format!("write {}: {error}", self.to.display()));
         WholeJournal::sync(&part).map_err(failed)?;
         part.persist(&self.to).map_err(|error| failed(error.error))?;
-        Ok(digest)
+        Ok(recorded.digest)
     }
 }
 
