@@ -8,15 +8,15 @@ use axum::response::{IntoResponse, Response};
 use groundwave_http::document::Bytes;
 use groundwave_http::tag::{is_known, revision_of, tag};
 use groundwave_http::{Json, JsonBody, Path, Problem, Query};
-use groundwave_model::terrain::{GeoPoint, WebTile, sample_profile};
-use groundwave_raster::picture::{relief, terrarium};
+use groundwave_model::terrain::{GeoPoint, Terrain, WebTile, sample_profile};
+use groundwave_raster::picture::{detailed_relief, relief, terrarium};
 
 use super::Planner;
 use super::tile_cache::{TileKind, TilePicture};
 use super::wire::place::point;
 use super::wire::terrain::{
-    ElevationQuestion, PointElevation, ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainArea,
-    TerrainProfile, TileOptions,
+    ElevationQuestion, PointElevation, ProfileQuestion, ReliefDetail, ReliefOptions, SAMPLES_MAX,
+    SAMPLES_MIN, TerrainArea, TerrainProfile, TileOptions,
 };
 
 /// Caching of squares: the files of the terrain may be others later.
@@ -94,12 +94,15 @@ pub async fn tile(
 /// Get the relief of a square of the web map
 ///
 /// PNG of 256 by 256 pixels, Web Mercator: grey under light from the north-west, transparent on the sea
-/// and where the ground is not known.
+/// and where the ground is not known. With `detail=heights` red is that brightness, green the height above mean sea
+/// level as 1 + 254 sqrt(height / 6,000 m), with `detail=contours` blue is the share of the pixel that contour lines take: every 500 m at
+/// zoom 7 and 8, 200 m at 9, 100 m at 10 and 11, 50 m at 12, 20 m at 13, 10 m from 14 on; every fifth is broader.
 #[utoipa::path(get, path = "/api/v1/terrain/relief/{z}/{x}/{y}", tag = "terrain",
     params(
         ("z" = u8, Path, description = "Zoom", minimum = 7, maximum = 15),
         ("x" = u32, Path, description = "Column from the west", maximum = 32767),
-        ("y" = String, Path, description = "Row from the north, also with `.png`")),
+        ("y" = String, Path, description = "Row from the north, also with `.png`"),
+        ReliefOptions),
     responses(
         (status = 200, description = "Picture", body = inline(Bytes), content_type = "image/png"),
         (status = 304, description = "The caller has it"),
@@ -107,9 +110,15 @@ pub async fn tile(
 pub async fn relief_tile(
     State(planner): State<Planner>,
     Path(square): Path<(u8, u32, String)>,
+    Query(options): Query<ReliefOptions>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    picture(&planner, TileKind::Relief, square, &headers).await
+    let kind = match options.detail {
+        None => TileKind::Relief,
+        Some(ReliefDetail::Heights) => TileKind::ReliefHeights,
+        Some(ReliefDetail::Contours) => TileKind::ReliefContours,
+    };
+    picture(&planner, kind, square, &headers).await
 }
 
 /// The picture of a square, computed unless it is cached.
@@ -127,7 +136,7 @@ async fn picture(
         Some(cached) => cached,
         None => {
             let renewals = planner.tiles.renewals();
-            let made = planner.analyse(move |terrain| draw(kind, &square.ground(terrain)));
+            let made = planner.analyse(move |terrain| draw(kind, square, zoom, terrain));
             let made = Arc::new(made.await?);
             planner.tiles.add(kind, square, Arc::clone(&made), renewals);
             made
@@ -142,14 +151,34 @@ async fn picture(
     Ok((media, shared, revision, picture.png.clone()).into_response())
 }
 
+/// Distance of contour lines at a zoom, m: lines on a slope of 20 % are some five pixels apart.
+fn contour_interval_m(zoom: u8) -> f32 {
+    match zoom {
+        ..=8 => 500.0,
+        9 => 200.0,
+        10 | 11 => 100.0,
+        12 => 50.0,
+        13 => 20.0,
+        _ => 10.0,
+    }
+}
+
 fn draw(
     kind: TileKind,
-    ground: &groundwave_model::terrain::TileGround,
+    square: WebTile,
+    zoom: u8,
+    terrain: &dyn Terrain,
 ) -> Result<TilePicture, Problem> {
+    let ground = square.ground(terrain);
+    let smooth = || square.smooth(terrain, &ground);
     let png = match kind {
-        TileKind::Heights => terrarium(ground, false),
-        TileKind::OpaqueHeights => terrarium(ground, true),
-        TileKind::Relief => relief(ground),
+        TileKind::Heights => terrarium(&ground, false),
+        TileKind::OpaqueHeights => terrarium(&ground, true),
+        TileKind::Relief => relief(&ground, &smooth()),
+        TileKind::ReliefHeights => detailed_relief(&ground, &smooth(), None),
+        TileKind::ReliefContours => {
+            detailed_relief(&ground, &smooth(), Some(contour_interval_m(zoom)))
+        }
     };
     let png = png.map_err(|err| Problem::internal(err.to_string()))?;
     let revision = revision_of(&png);

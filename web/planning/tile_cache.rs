@@ -17,6 +17,10 @@ pub enum TileKind {
     OpaqueHeights,
     /// Relief.
     Relief,
+    /// Relief with heights.
+    ReliefHeights,
+    /// Relief with heights and contour lines.
+    ReliefContours,
 }
 
 /// Encoded picture.

@@ -33,7 +33,7 @@ pub use relief::{LitTerrain, Relief};
 pub use shade::{Light, Sun, hillshade};
 pub use sheet::Sheet;
 pub use style::{ALL_SHOWN, Category, Colours, Style};
-pub use web_tile::{relief, terrarium};
+pub use web_tile::{detailed_relief, relief, terrarium};
 
 /// Colours of text, background and bare terrain.
 mod paper {

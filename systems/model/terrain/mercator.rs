@@ -3,6 +3,8 @@
 //! Tiling: OGC 17-083r4, "Two Dimensional Tile Matrix Set", annex D.1 (WebMercatorQuad): zoom 0 is one
 //! square of 256 by 256 pixels, each zoom halves the pixels, rows count from the north.
 
+mod smooth;
+
 use std::f64::consts::PI;
 
 use groundwave_values::parallel;

@@ -54,7 +54,7 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
     }
     assert!(worst_m <= 0.5, "{worst_m} m apart");
     // Zoom 7: most of the square lies off the one tile.
-    for path in ["tiles/7/68/38", "relief/7/68/38.png"] {
+    for path in ["tiles/7/68/38", "relief/7/68/38.png", "relief/7/68/38.png?detail=contours"] {
         let answer = bench.call("GET", &format!("/api/v1/terrain/{path}"), &Value::Null);
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let alphas: Vec<u8> = pixels::<4>(&answer.body).iter().map(|pixel| pixel[3]).collect();

@@ -136,6 +136,25 @@ pub struct TileOptions {
     pub opaque: Option<bool>,
 }
 
+/// Options of a square of relief.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ReliefOptions {
+    /// More than the light, in channels of its own
+    pub detail: Option<ReliefDetail>,
+}
+
+/// Channels of a square of relief besides the light.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReliefDetail {
+    /// Heights.
+    Heights,
+    /// Heights and contour lines.
+    Contours,
+}
+
 /// Height of the ground at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PointElevation {
