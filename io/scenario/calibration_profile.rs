@@ -65,8 +65,15 @@ struct Class {
 /// All invalid keys and values of the file.
 pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
     let text = groundwave_toml_document::text(path)?;
-    let name = path.display().to_string();
-    let (file, mut document) = TomlDocument::read::<File>(&name, &text)?;
+    read(&path.display().to_string(), &text)
+}
+
+/// Reads the text of a profile; `name` is that of its file, for messages.
+///
+/// # Errors
+/// All invalid keys and values of the text.
+pub fn read(name: &str, text: &str) -> Result<Calibration, TomlErrors> {
+    let (file, mut document) = TomlDocument::read::<File>(name, text)?;
     let classes = file.class.iter().map(|class| Offset {
         frequency_mhz: class.frequency_mhz,
         distance_km: class.distance_km,

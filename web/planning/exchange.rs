@@ -103,7 +103,7 @@ pub async fn import(
         let format = query.format.map(ExchangeFormat::format);
         read_plan(format, &source).map_err(|err| Problem::bad_request(err.to_string()))
     });
-    let (mut plan, report) = read.await?;
+    let (mut plan, report, has_recording) = read.await?;
     if !plan.names_model {
         plan.outline.environment.model = Model::where_unnamed(planner.terrain.has_cover());
     }
@@ -115,19 +115,20 @@ pub async fn import(
     let nodes = command.nodes.len();
     planner.submit(command).await?;
     let deployment = Deployment::from(&*planner.deployment(id)?);
-    let mut notes = notes(report);
+    let mut notes = import_notes(report);
     if is_of_swapped_axes {
         notes.push(ImportNote { what: SWAPPED.to_owned(), count: nodes, first: String::new() });
     }
-    let imported = Imported { deployment, nodes, notes };
+    let imported = Imported { deployment, nodes, notes, has_recording };
     Ok((StatusCode::CREATED, Json(imported)))
 }
 
-/// The plan of a document, of the format of its content unless one is given.
+/// The plan of a document, of the format of its content unless one is given, and whether it has movements or
+/// measurements too.
 fn read_plan(
     format: Option<&'static Format>,
     source: &Source,
-) -> Result<(PlanFile, Report), FormatError> {
+) -> Result<(PlanFile, Report, bool), FormatError> {
     let format = match format {
         Some(format) => format,
         None => identify(source)?,
@@ -135,7 +136,12 @@ fn read_plan(
     let station = default_station();
     let mut dataset = format.read(source, &ReadOptions::new(station.clone()))?;
     dataset.name_after(&source.stem());
-    dataset.into_plan(format, &station)
+    // A single snapshot is a map.
+    let times_s =
+        [dataset.events.first(), dataset.events.last()].map(|event| event.map(|(s, _)| *s));
+    let has_recording = times_s[0] < times_s[1];
+    let (plan, report) = dataset.into_plan(format, &station)?;
+    Ok((plan, report, has_recording))
 }
 
 fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeployment {
@@ -154,7 +160,8 @@ fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeplo
     }
 }
 
-fn notes(report: Report) -> Vec<ImportNote> {
+/// Notes of a report, as answers have them.
+pub(crate) fn import_notes(report: Report) -> Vec<ImportNote> {
     let mut notes: Vec<_> = report
         .notes
         .into_iter()

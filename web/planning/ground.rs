@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::wire::coverage::Bounds;
-use super::wire::ground::{GroundFetch, GroundFetchState, GroundTerms};
+use super::wire::ground::{GroundData, GroundFetch, GroundFetchState, GroundTerms};
 
 /// Progress of one tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub enum TileProgress {
     Absent,
 }
 
-/// Source of ground that the server fetches; it alone chooses addresses and folders.
+/// Source of heights or of land cover that the server fetches; it alone chooses addresses and folders.
 pub trait GroundSource: Send + Sync {
     /// Data set and address.
     fn terms(&self) -> GroundTerms;
 
-    /// Tiles of an area that are neither in the folder nor known to `terrain`.
+    /// Tiles of an area that are neither in the folder nor known to `terrain`, by their south-western square.
     ///
     /// # Errors
     /// 400 for an area that is too large, 503 where the folder cannot be read.
@@ -79,26 +79,42 @@ impl Fetch {
     }
 }
 
-/// Source of a server, or the reason why it has none; the last fetch.
+/// A source, or the reason why there is none.
+pub type GroundSourceChoice = Result<Arc<dyn GroundSource>, String>;
+
+/// Sources of a server; the last fetch.
 #[derive(Default)]
 pub struct GroundFetches {
-    source: OnceLock<Result<Arc<dyn GroundSource>, String>>,
+    heights: OnceLock<GroundSourceChoice>,
+    land_cover: OnceLock<GroundSourceChoice>,
     last: Mutex<Option<Arc<Fetch>>>,
 }
 
 impl GroundFetches {
-    /// Sets the source, or the reason why ground is not fetched; the first call counts.
-    pub fn set(&self, source: Result<Arc<dyn GroundSource>, String>) {
-        let _ = self.source.set(source);
+    fn choice(&self, data: GroundData) -> &OnceLock<GroundSourceChoice> {
+        match data {
+            GroundData::Heights => &self.heights,
+            GroundData::LandCover => &self.land_cover,
+        }
     }
 
-    /// The source.
+    /// Sets the source of data, or the reason why they are not fetched; the first call counts.
+    pub fn set(&self, data: GroundData, source: GroundSourceChoice) {
+        let _ = self.choice(data).set(source);
+    }
+
+    /// The source of data.
     ///
     /// # Errors
-    /// The reason why ground is not fetched.
-    pub fn source(&self) -> Result<Arc<dyn GroundSource>, String> {
-        let none = || Err("this server has no source of ground".to_owned());
-        self.source.get().cloned().unwrap_or_else(none)
+    /// The reason why they are not fetched.
+    pub fn source(&self, data: GroundData) -> GroundSourceChoice {
+        let none = || {
+            Err(match data {
+                GroundData::Heights => "this server has no source of ground".to_owned(),
+                GroundData::LandCover => "this server has no source of land cover".to_owned(),
+            })
+        };
+        self.choice(data).get().cloned().unwrap_or_else(none)
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Arc<Fetch>>> {
@@ -133,13 +149,19 @@ impl GroundFetches {
     ///
     /// # Errors
     /// The id of the fetch in progress, if there is one.
-    pub fn begin(&self, tiles: &[TileId], stop: CancellationToken) -> Result<Arc<Fetch>, Uuid> {
+    pub fn begin(
+        &self,
+        data: GroundData,
+        tiles: &[TileId],
+        stop: CancellationToken,
+    ) -> Result<Arc<Fetch>, Uuid> {
         let mut last = self.last();
         if let Some(running) = last.as_ref().filter(|fetch| fetch.is_running()) {
             return Err(running.lock().id);
         }
         let progress = GroundFetch {
             id: id::mint(),
+            data,
             state: GroundFetchState::Running,
             tiles: tiles.iter().map(ToString::to_string).collect(),
             fetched: Vec::new(),

@@ -12,7 +12,8 @@ use super::Planner;
 use super::ground::{Fetch, GroundSource, TileProgress};
 use super::wire::coverage::Bounds;
 use super::wire::ground::{
-    FETCH_TILES_MAX, GroundFetch, GroundFetchRequest, GroundFetchState, GroundOffer, GroundQuestion,
+    FETCH_TILES_MAX, GroundData, GroundFetch, GroundFetchRequest, GroundFetchState, GroundOffer,
+    GroundQuestion,
 };
 use super::wire::place::point;
 
@@ -26,12 +27,13 @@ pub async fn ground_offer(
     JsonBody(request): JsonBody<GroundQuestion>,
 ) -> Result<Json<GroundOffer>, Problem> {
     let bounds = checked(request.bounds)?;
-    let (terms, refusal, tiles) = match planner.ground.source() {
+    let (terms, refusal, tiles) = match planner.ground.source(request.data) {
         Err(why) => (None, Some(why), Vec::new()),
         Ok(source) => (Some(source.terms()), None, lacking(&planner, source, bounds).await?),
     };
     let tile_max_mb = terms.as_ref().map_or(0, |terms| terms.tile_max_mb);
     Ok(Json(GroundOffer {
+        data: request.data,
         terms,
         refusal,
         size_max_mb: tile_max_mb * tiles.len() as u64,
@@ -43,8 +45,8 @@ pub async fn ground_offer(
 
 /// Fetch the ground of an area
 ///
-/// Tiles without ground are fetched one after the other from the source of the server, up to 16, and are in
-/// use without a restart. One fetch runs at a time; it goes on without a client.
+/// Tiles without data, heights or land cover, are fetched one after the other from the source of the server, up to
+/// 16, and are in use without a restart. One fetch runs at a time; it goes on without a client.
 #[utoipa::path(post, path = "/api/v1/terrain/fetches", tag = "terrain",
     responses(
         (status = 202, description = "The fetch has begun",
@@ -56,7 +58,7 @@ pub async fn create_ground_fetch(
 ) -> Result<(StatusCode, [(HeaderName, String); 1], Json<GroundFetch>), Problem> {
     let conflict = |why: String| Problem::new(StatusCode::CONFLICT, why);
     let bounds = checked(request.bounds)?;
-    let source = planner.ground.source().map_err(conflict)?;
+    let source = planner.ground.source(request.data).map_err(conflict)?;
     if !request.consent {
         let what = "`consent` is false, allowed is true: the terms are those of \
                     POST /api/v1/terrain/offer";
@@ -65,16 +67,15 @@ pub async fn create_ground_fetch(
     let tiles = lacking(&planner, source.clone(), bounds).await?;
     if !(1..=FETCH_TILES_MAX).contains(&tiles.len()) {
         let count = tiles.len();
-        let what = format!(
-            "`bounds` has {count} tiles without ground, allowed are 1 to {FETCH_TILES_MAX}"
-        );
+        let what =
+            format!("`bounds` has {count} tiles without data, allowed are 1 to {FETCH_TILES_MAX}");
         return Err(Problem::bad_request(what));
     }
     let writer = source.clone();
     let noted = tokio::task::spawn_blocking(move || writer.consent());
     let noted = noted.await.map_err(|err| Problem::internal(err.to_string()))?;
     noted.map_err(|why| conflict(format!("the folder of fetched ground cannot be used: {why}")))?;
-    let fetch = begin(&planner, source, tiles).map_err(|id| {
+    let fetch = begin(&planner, request.data, source, tiles).map_err(|id| {
         conflict(format!(
             "the fetch {id} is in progress; DELETE /api/v1/terrain/fetches/{id} cancels it"
         ))
@@ -138,10 +139,11 @@ async fn lacking(
 /// The id of the fetch in progress, if there is one.
 fn begin(
     planner: &Planner,
+    data: GroundData,
     source: Arc<dyn GroundSource>,
     tiles: Vec<TileId>,
 ) -> Result<Arc<Fetch>, Uuid> {
-    let fetch = planner.ground.begin(&tiles, planner.stop.child_token())?;
+    let fetch = planner.ground.begin(data, &tiles, planner.stop.child_token())?;
     let (planner, own) = (planner.clone(), Arc::clone(&fetch));
     tokio::spawn(async move {
         let (loading, from) = (Arc::clone(&own), Arc::clone(&source));

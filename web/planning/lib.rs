@@ -6,6 +6,7 @@
 mod analyses;
 mod analysis_cache;
 mod backup;
+mod calibrations;
 mod change_log;
 mod changes;
 pub mod coverage;
@@ -26,6 +27,7 @@ mod placement;
 mod presets;
 mod previews;
 mod problems;
+pub mod recorder;
 mod replay_frames;
 pub mod replay_player;
 mod replay_store;

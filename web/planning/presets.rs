@@ -5,7 +5,10 @@ use groundwave_model::radio::modulation::MODULATIONS;
 use groundwave_model::radio::path_loss::Model;
 use groundwave_model::radio::presets;
 use groundwave_model::radio::presets::{AntennaPreset, PresetGroup, RadioPreset};
+use groundwave_scenario::formats::FORMATS;
 
+use super::wire::exchange::{FormatInfo, FormatList};
+use super::wire::preset::EnvironmentPresets;
 use super::wire::{
     AntennaPresetList, DevicePresets, ModelInfo, ModelList, ModulationList, RadioPresetList,
     RolePresetList,
@@ -68,4 +71,20 @@ pub async fn modulations() -> Json<ModulationList> {
     responses((status = 200, description = "Models in the order of the registry, the default first")))]
 pub async fn models() -> Json<ModelList> {
     Json(ModelList(Model::ALL.iter().copied().map(ModelInfo::from).collect()))
+}
+
+/// List the values of an environment to choose from
+#[utoipa::path(get, path = "/api/v1/presets/environment", tag = "presets",
+    responses((status = 200, description = "Climates, noise, surroundings, and usual values of optional parts")))]
+pub async fn environments() -> Json<EnvironmentPresets> {
+    Json(EnvironmentPresets::all())
+}
+
+/// List the file formats
+///
+/// Those that an import reads, that become recordings, and that an export writes.
+#[utoipa::path(get, path = "/api/v1/presets/formats", tag = "presets",
+    responses((status = 200, description = "Formats")))]
+pub async fn formats() -> Json<FormatList> {
+    Json(FormatList(FORMATS.into_iter().map(FormatInfo::from).collect()))
 }

@@ -8,15 +8,18 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_engine::Registry;
+use groundwave_engine::log;
 use groundwave_engine::log::{Entry, Header, LogError, Reader, Record};
 use groundwave_http::document::Bytes;
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, attachment, id};
 use groundwave_model::terrain::Flat;
 use groundwave_scenario::changes;
 use groundwave_simulation::WorldView;
 use uuid::Uuid;
 
 use super::Planner;
+use super::exchange::import_notes;
+use super::recorder::RecordedDocument;
 use super::replay_frames::{Times, at_s};
 use super::replay_player;
 use super::replay_store::{LogFile, StoredLog, store};
@@ -56,16 +59,20 @@ const EVENTS: [&str; 11] = [
 
 /// Upload a recorded log
 ///
-/// A file that `record` or `run --record` made, up to 128 MiB. It is kept until the server stops; of more
-/// than eight the one uploaded first leaves.
+/// A file that `record` or `run --record` made, or tracks or measurements in a format that `convert` reads, which
+/// are recorded over the ground of the server; up to 128 MiB. It is kept until the server stops; of more than eight
+/// the one uploaded first leaves.
 #[utoipa::path(post, path = "/api/v1/replays", tag = "replay",
     params(UploadQuery),
     request_body(description = "The log", content_type = "application/octet-stream", content = inline(Bytes)),
     responses(
         (status = 201, description = "Content of the log",
-            headers(("location" = String, description = "URL")))))]
+            headers(("location" = String, description = "URL"))),
+        (status = 429, description = "Too many analyses of this client wait"),
+        (status = 503, description = "Too many analyses wait")))]
 pub async fn upload(
     State(planner): State<Planner>,
+    Origin(client): Origin,
     Query(asked): Query<UploadQuery>,
     Raw(content): Raw,
 ) -> Result<(StatusCode, [(HeaderName, String); 1], Json<ReplayInfo>), Problem> {
@@ -75,11 +82,24 @@ pub async fn upload(
         return Err(Problem::bad_request(what));
     }
     let build = planner.replay_world.build;
-    let taken = planner.transfer(move || {
-        let file = LogFile::Uploaded(store(&content)?);
+    let recorder = planner.recorder().filter(|_| !log::is_log(&content));
+    let Some(record) = recorder else {
+        let taken = planner.transfer(move || {
+            let file = LogFile::Uploaded(store(&content)?);
+            let log = file.open().map_err(log_problem)?;
+            let info = inspect(build, asked.name, content.len() as u64, log)?;
+            Ok(StoredLog::new(info, file))
+        });
+        return Ok(added(&planner, taken.await?));
+    };
+    let taken = planner.analyse_queued(client, move |_| {
+        let name = asked.name.clone().unwrap_or_default();
+        let RecordedDocument { log, report } = record(name, content.into())?;
+        let bytes = log.as_file().metadata().map_or(0, |metadata| metadata.len());
+        let file = LogFile::Uploaded(log);
         let log = file.open().map_err(log_problem)?;
-        let info = inspect(build, asked.name, content.len() as u64, log)?;
-        Ok(StoredLog::new(info, file))
+        let info = inspect(build, asked.name, bytes, log)?;
+        Ok(StoredLog::new(ReplayInfo { notes: import_notes(report), ..info }, file))
     });
     Ok(added(&planner, taken.await?))
 }
@@ -171,10 +191,11 @@ pub async fn player(
     Path(id): Path<Uuid>,
 ) -> Result<([(HeaderName, String); 3], Vec<u8>), Problem> {
     let log = planner.replays.get(id)?;
+    let subject = subject(&log.info);
     let made = planner.replay_queued(client, log, replay_player::html);
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
-        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"replay-{id}.html\"")),
+        (header::CONTENT_DISPOSITION, attachment(&subject, "html")),
         // Its script is within it: nothing of this origin may be reached if it is opened from here.
         (header::CONTENT_SECURITY_POLICY, "sandbox allow-scripts".to_owned()),
     ];
@@ -241,6 +262,17 @@ pub async fn frames(
     Ok(Json(found.await?))
 }
 
+/// Name of a recording for files made of it: its title, or that of its file.
+fn subject(info: &ReplayInfo) -> String {
+    let title = info.inputs.get("title").filter(|title| !title.is_empty()).cloned();
+    let stem = || {
+        let name = FilePath::new(info.name.as_deref()?);
+        Some(name.file_stem()?.to_string_lossy().into_owned())
+    };
+    let name = title.or_else(stem).unwrap_or_else(|| "replay".to_owned());
+    if info.base_id.is_some() { format!("{name} what if") } else { name }
+}
+
 /// Reads a whole log.
 fn inspect<R: Read + Seek>(
     build: BuildWorld,
@@ -258,6 +290,7 @@ fn inspect<R: Read + Seek>(
         name,
         base_id: None,
         changes: Vec::new(),
+        notes: Vec::new(),
         bytes,
         torn_bytes: 0,
         duration_s: 0.0,

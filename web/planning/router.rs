@@ -10,9 +10,9 @@ use groundwave_page::statics;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
-    Planner, backup, changes, coverages, deployments, exchange, ground_fetches, health, links,
-    mesh, mesh_coverage, nodes, patterns, placement, presets, previews, replays, templates,
-    terrain,
+    Planner, backup, calibrations, changes, coverages, deployments, exchange, ground_fetches,
+    health, links, mesh, mesh_coverage, nodes, patterns, placement, presets, previews, replays,
+    templates, terrain,
 };
 
 const ABOUT: About = About {
@@ -28,6 +28,7 @@ const ABOUT: About = About {
 fn endpoints() -> Endpoints<Planner> {
     let import = operations!(unrestricted; exchange::import);
     let pattern = operations!(unrestricted; patterns::pattern);
+    let calibration = operations!(unrestricted; calibrations::calibration_profile);
     let upload = operations!(unrestricted; replays::upload);
     Endpoints::default()
         .with(operations!(
@@ -75,6 +76,8 @@ fn endpoints() -> Endpoints<Planner> {
             presets::roles,
             presets::modulations,
             presets::models,
+            presets::environments,
+            presets::formats,
             templates::list_templates,
             templates::create_template,
             templates::delete_template,
@@ -93,11 +96,13 @@ fn endpoints() -> Endpoints<Planner> {
         ))
         .with(import.body_limit(exchange::IMPORT_BYTES_MAX))
         .with(pattern.body_limit(patterns::PATTERN_BYTES_MAX))
+        .with(calibration.body_limit(calibrations::PROFILE_BYTES_MAX))
         .with(upload.body_limit(replays::LOG_BYTES_MAX))
         .schema::<super::wire::coverage::CoverageFormat>()
         .schema::<super::wire::coverage::CoverageLayer>()
         .schema::<super::wire::exchange::ExchangeFormat>()
         .schema::<super::wire::mesh::DeploymentLinks>()
+        .schema::<super::wire::terrain::ReliefDetail>()
 }
 
 /// OpenAPI document of the planning server.

@@ -25,6 +25,7 @@ use super::change_log::ChangeLogs;
 use super::coverage::Registry;
 use super::ground::GroundFetches;
 use super::live_coverages::LiveCoverages;
+use super::recorder::RecordDocument;
 use super::replay_store::{LogTerrain, ReplayStore, StoredLog};
 use super::replay_world::{ReplayWorld, Replaying};
 use super::tile_cache::TileCache;
@@ -87,6 +88,8 @@ pub struct Parts {
     /// Cached pictures of the ground.
     pub tiles: TileCache,
     analyses: Analyses,
+    /// Recorder of documents, where the program has one.
+    recorder: OnceLock<Arc<RecordDocument>>,
     /// Source of the cells that sites serve, where it is another than the exact evaluation.
     served: OnceLock<Arc<dyn ServedCells>>,
 }
@@ -124,8 +127,20 @@ impl Planner {
             log_terrain,
             tiles: TileCache::default(),
             analyses,
+            recorder: OnceLock::new(),
             served: OnceLock::new(),
         }))
+    }
+
+    /// Sets the recorder of documents that are uploaded for a replay; the first call counts.
+    pub fn set_recorder(&self, recorder: RecordDocument) {
+        let _ = self.recorder.set(Arc::new(recorder));
+    }
+
+    /// Recorder of documents; none where only logs are replayed.
+    #[must_use]
+    pub fn recorder(&self) -> Option<Arc<RecordDocument>> {
+        self.recorder.get().cloned()
     }
 
     /// Sets the source of the cells that sites serve, for placement; the first call counts.

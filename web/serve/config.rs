@@ -15,7 +15,7 @@ use groundwave_model::terrain::Posts;
 use groundwave_page::{Basemap, Frontend, Source};
 use groundwave_planning::{ReplayWorld, StoredLog, open_log};
 use groundwave_setup::fetch::{mirror, source_parser};
-use groundwave_setup::terrain::{TerrainOptions, memory_mb, posts_parser};
+use groundwave_setup::terrain::{memory_mb, posts_parser};
 use groundwave_store::journal_file::FileJournal;
 use groundwave_web_gateway::serve::STEP_NS;
 use groundwave_web_gateway::serve::gateway::GatewayConfig;
@@ -89,9 +89,14 @@ pub struct ServerConfig {
     pub offline: bool,
 
     /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
-    /// classes in a classes.toml [default: none]
+    /// classes in a classes.toml [default: that which the page fetched, beside the fetched terrain]
     #[arg(long, env = "PLAN_LAND_COVER", value_name = "DIR")]
     pub land_cover: Option<PathBuf>,
+
+    /// Address of a mirror of the land cover that the page fetches, ESA WorldCover 2021 [default: that of the
+    /// data set]
+    #[arg(long, env = "GROUNDWAVE_LAND_COVER_URL", value_name = "URL", value_parser = mirror)]
+    pub land_cover_url: Option<String>,
 
     /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
     #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = BoolishValueParser::new())]
@@ -192,18 +197,5 @@ impl ServerConfig {
         started.map_err(Failure::Machine)?;
         engine.checkpoint_every(CHECKPOINT_TICKS);
         Ok(())
-    }
-
-    /// Options of the terrain that the inputs of a replayed log name.
-    pub(super) fn log_terrain(&self) -> TerrainOptions {
-        TerrainOptions {
-            srtm_dir: self.srtm_dir.clone(),
-            geoid: self.geoid.clone(),
-            land_cover: self.land_cover.clone(),
-            // The folder of the first fetch is not there yet.
-            terrain_cache: self.terrain_cache.clone().filter(|folder| folder.is_dir()),
-            memory_mb: self.memory_mb,
-            ..TerrainOptions::default()
-        }
     }
 }

@@ -13,6 +13,7 @@ use groundwave_simulation::WorldView;
 use tokio_util::sync::CancellationToken;
 
 use super::config::ServerConfig;
+use super::ground::log_terrain;
 
 /// Planner over the view of a world, with `probe` (tick of the last commit) and `copy` of its store.
 pub(super) fn planner(
@@ -24,7 +25,8 @@ pub(super) fn planner(
     frontend: Frontend,
     stop: CancellationToken,
 ) -> Planner {
-    let files = config.log_terrain();
+    // Ground may have been fetched since.
+    let files = config.clone();
     Planner::new(
         view,
         terrain,
@@ -35,7 +37,7 @@ pub(super) fn planner(
         Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
         ReplayWorld::new::<Snapshot>(world),
         Arc::new(move |inputs: &BTreeMap<String, String>| {
-            let opened = files.for_log(inputs);
+            let opened = log_terrain(&files).for_log(inputs);
             opened.map(|ground| ground.terrain).map_err(|why| why.message().to_owned())
         }),
         frontend,

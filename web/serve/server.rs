@@ -13,6 +13,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
 use groundwave_model::terrain::{SharedTerrain, Terrain};
+use groundwave_planning::wire::ground::GroundData;
 use groundwave_planning::{built_in, router};
 use groundwave_setup::terrain::inputs_of;
 use groundwave_simulation::WorldView;
@@ -26,8 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::archive::archiver;
 pub use super::config::{ServerConfig, Service};
-use super::ground;
 use super::planning::planner;
+use super::{foreign_log, ground};
 
 /// Exit code after the world broke, so that a supervisor restarts the program: a write failed or a
 /// system panicked. What was acknowledged is on disk.
@@ -73,7 +74,10 @@ impl Server {
             }
         }
         let terrain = Arc::new(SharedTerrain::new(Arc::new(stack)));
-        let fetches = ground::source(config, Arc::clone(&terrain))?;
+        let mut fetches = Vec::new();
+        for data in [GroundData::Heights, GroundData::LandCover] {
+            fetches.push((data, ground::source(config, data, Arc::clone(&terrain))?));
+        }
         let with_gateway = config.has(Service::Gateway);
         let frontend = match config.has(Service::Planning) {
             true => Some(config.frontend()?),
@@ -137,7 +141,10 @@ impl Server {
                 let ground = terrain.current();
                 let planner =
                     planner(config, plan, ground, probe, copy, frontend, server.stop.clone());
-                planner.ground.set(fetches);
+                for (data, source) in fetches {
+                    planner.ground.set(data, source);
+                }
+                planner.set_recorder(foreign_log::recorder(config));
                 if let Some(engine) = config.engine.open().map_err(Failure::Input)? {
                     planner.set_served(Arc::new(engine));
                 }

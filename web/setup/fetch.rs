@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use groundwave_http::Failure;
-use groundwave_model::terrain::{GeoPoint, Terrain, TileId};
+use groundwave_model::terrain::{CoverKind, GeoPoint, Terrain, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_terrain::cache::{
@@ -95,7 +95,7 @@ impl Fetching {
         self
     }
 
-    /// Squares that are not in the cache yet and whose middle has no ground.
+    /// Squares that are not in the cache yet and whose middle has no ground, or no land cover where that is fetched.
     ///
     /// # Errors
     /// When the cache cannot be read.
@@ -108,7 +108,10 @@ impl Fetching {
             let [lat, lon] =
                 [square.south_deg(), square.west_deg()].map(|edge| f64::from(edge) + 0.5);
             let centre = GeoPoint::new(lat, lon);
-            centre.is_ok_and(|at| terrain.resolution_arcsec(at).is_none())
+            centre.is_ok_and(|at| match self.source.id == LAND_COVER.id {
+                true => terrain.cover_kind(at) == CoverKind::Unknown,
+                false => terrain.resolution_arcsec(at).is_none(),
+            })
         };
         self.wanted(&squares.iter().filter(lacks).copied().collect::<Vec<_>>())
     }

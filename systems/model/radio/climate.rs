@@ -36,3 +36,16 @@ pub enum Climate {
     /// The same, over sea.
     MaritimeTemperateSea,
 }
+
+impl Climate {
+    /// All climates, in the order of their numbers in ITM, with their names for people.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Equatorial, "equatorial"),
+        (Self::ContinentalSubtropical, "continental subtropical"),
+        (Self::MaritimeSubtropical, "maritime subtropical"),
+        (Self::Desert, "desert"),
+        (Self::ContinentalTemperate, "continental temperate"),
+        (Self::MaritimeTemperateLand, "maritime temperate, over land"),
+        (Self::MaritimeTemperateSea, "maritime temperate, over sea"),
+    ];
+}

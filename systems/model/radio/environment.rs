@@ -112,6 +112,16 @@ pub enum NoiseCategory {
     QuietRural,
 }
 
+impl NoiseCategory {
+    /// All categories, from the loudest, with their names for people.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::City, "city"),
+        (Self::Residential, "residential"),
+        (Self::Rural, "rural"),
+        (Self::QuietRural, "quiet rural"),
+    ];
+}
+
 impl Default for Environment {
     fn default() -> Self {
         Self {

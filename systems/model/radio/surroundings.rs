@@ -71,6 +71,18 @@ pub enum ClutterCategory {
     DenseUrban,
 }
 
+impl ClutterCategory {
+    /// All categories, from the most open, with their names for people.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::OpenRural, "open or rural"),
+        (Self::Suburban, "suburban"),
+        (Self::Urban, "urban"),
+        (Self::TreesForest, "trees or forest"),
+        (Self::DenseUrban, "dense urban"),
+        (Self::WaterSea, "water"),
+    ];
+}
+
 /// Woodland on a path (ITU-R P.833 section 2.1). Table 1 there gives for mixed forest, at 105.9,
 /// 466, 949, 1852 and 2118 MHz, 0.04, 0.12, 0.17, 0.30 and 0.34 dB/m and at most 9.4, 18.0, 26.5,
 /// 29.0 and 34.1 dB.

@@ -138,6 +138,25 @@ fn fetched_ground_is_in_use_without_a_restart() {
 }
 
 #[test]
+fn land_cover_is_offered_and_fetched_as_heights_are() {
+    let source = Arc::new(Hills::default());
+    let bench = bench(&source);
+    let question = json!({ "bounds": bounds(TOWN), "data": "land_cover" });
+    let offer = bench.call("POST", OFFER, &question).json();
+    assert_eq!((&offer["data"], &offer["refusal"]), (&json!("land_cover"), &Value::Null));
+    let mut request = question;
+    request["consent"] = json!(true);
+    let fetch = bench.call("POST", FETCHES, &request);
+    assert_eq!(fetch.status, StatusCode::ACCEPTED);
+    let end = ended(&bench, fetch.headers[header::LOCATION].to_str().unwrap());
+    assert_eq!((&end["data"], &end["state"]), (&json!("land_cover"), &json!("done")));
+    assert_eq!(
+        bench.call("POST", OFFER, &json!({ "bounds": bounds(TOWN) })).json()["data"],
+        "heights"
+    );
+}
+
+#[test]
 fn tiles_that_are_not_published_leave_the_ground_as_it_is() {
     let source = Arc::new(Hills::default());
     let bench = bench(&source);
@@ -190,7 +209,11 @@ fn refused_requests_give_the_reason_and_fetch_nothing() {
         ),
         (
             json!({ "bounds": bounds([50.5, 10.5, 54.5, 13.5]), "consent": true }),
-            "`bounds` has 20 tiles without ground, allowed are 1 to 16",
+            "`bounds` has 20 tiles without data, allowed are 1 to 16",
+        ),
+        (
+            json!({ "bounds": bounds(TOWN), "consent": true, "data": "buildings" }),
+            "unknown variant `buildings`",
         ),
         (
             json!({ "bounds": bounds(TOWN), "consent": true, "url": "http://10.0.0.1" }),

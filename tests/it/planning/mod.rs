@@ -32,6 +32,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::{Flat, Terrain};
 use groundwave_page::Frontend;
 use groundwave_planning::ground::GroundSource;
+use groundwave_planning::wire::ground::GroundData;
 use groundwave_planning::{Planner, ReplayWorld, built_in, router};
 use groundwave_setup::terrain::TerrainOptions;
 use serde_json::Value;
@@ -105,7 +106,8 @@ impl Bench {
             Frontend::BUILT_IN,
             stop.clone(),
         );
-        planner.ground.set(source);
+        planner.ground.set(GroundData::Heights, source.clone());
+        planner.ground.set(GroundData::LandCover, source);
         Self {
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap(),
             router: router(planner),

@@ -1,5 +1,7 @@
 //! Files of antenna patterns over the interface.
 
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -102,4 +104,34 @@ fn a_pattern_of_a_node_is_taken_away_as_it_was_given() {
     let both = json!({ "pattern": reading["pattern"], "clear_pattern": true });
     let (status, problem) = patch(both);
     assert_eq!(status, 400, "{problem}");
+}
+
+const PROFILE: &str = "name = \"harbour\"\n\n[[class]]\nfrequency_mhz = [800.0, 900.0]\n\
+                       distance_km = [0.0, 5.0]\nloss_db = 4.2\nspread_db = 3.3\nlinks = 41\n";
+
+#[test]
+fn the_profile_of_a_calibration_is_read_as_the_command_line_does() {
+    let bench = Bench::flat();
+    let read = |content: &str| {
+        let request = Request::post("/api/v1/calibrations/profile?file_name=profile.toml")
+            .header(header::CONTENT_TYPE, "application/octet-stream")
+            .body(Body::from(content.to_owned()));
+        bench.send(request.unwrap())
+    };
+    let answer = read(PROFILE);
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
+    let calibration = answer.json();
+    assert_eq!(
+        (&calibration["name"], &calibration["classes"][0]["loss_db"]),
+        (&json!("harbour"), &json!(4.2))
+    );
+    // It is what a deployment takes.
+    let environment = json!({ "name": "Harbour", "environment": { "calibration": calibration } });
+    let deployment = bench.call("POST", "/api/v1/deployments", &environment);
+    assert_eq!(deployment.status, StatusCode::CREATED, "{}", deployment.json());
+    assert_eq!(deployment.json()["environment"]["calibration"], calibration);
+    let refusal = read(&PROFILE.replace("loss_db = 4.2", "loss_db = \"much\""));
+    assert_eq!(refusal.status, StatusCode::BAD_REQUEST);
+    let detail = refusal.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("profile.toml") && detail.contains("loss_db"), "{detail}");
 }

@@ -1,5 +1,8 @@
 //! Recorded logs: upload, content, frames.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use serde_json::{Value, json};
@@ -163,6 +166,10 @@ fn the_player_is_one_file_with_every_frame_of_a_short_log() {
     let answer = bench.call("GET", &path, &Value::Null);
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.media(), "text/html; charset=utf-8");
+    let title = info["inputs"]["title"].as_str().filter(|title| !title.is_empty());
+    let file = answer.headers[header::CONTENT_DISPOSITION].to_str().unwrap();
+    let subject = title.unwrap_or("replay").to_owned();
+    assert_eq!(file, groundwave_http::attachment(&subject, "html"));
     let page = String::from_utf8(answer.body).unwrap();
     let data = page.split_once("type=\"application/json\">").unwrap().1;
     let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
@@ -205,6 +212,54 @@ fn measurements_stand_beside_predictions_from_their_time_on() {
             assert!(values.filter(|value| value.is_f64()).count() > 1, "{way}");
         }
     }
+}
+
+/// Status and document of an answer to octets that are sent to a server.
+fn post(address: &str, path: &str, content: &[u8]) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/octet-stream\r\ncontent-length: {}\r\n\r\n",
+        content.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(content).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer[9..12].parse().unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    (status, serde_json::from_str(body).unwrap())
+}
+
+#[test]
+fn tracks_and_measurements_of_other_programs_become_recordings() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Process::start(&folder.path().join("plan.db"));
+    let walk = std::fs::read(root().join("examples/emane.eel")).unwrap();
+    let (status, info) = post(&server.address, "/api/v1/replays?name=emane.eel", &walk);
+    assert_eq!(status, 201, "{info}");
+    assert_eq!(info["inputs"]["title"], "emane");
+    assert!(
+        info["duration_s"].as_f64() > Some(1.0) && !info["notes"].as_array().unwrap().is_empty()
+    );
+    let id = info["id"].as_str().unwrap();
+    let path = format!("/api/v1/replays/{id}/frames?step_s=1");
+    let (_, frames) = support::get(&server.address, &path);
+    let frames: Value = serde_json::from_slice(&frames).unwrap();
+    let last = frames["frames"].as_array().unwrap().last().unwrap();
+    assert!(!last["nodes"].as_array().unwrap().is_empty(), "{last}");
+
+    let sites = std::fs::read(root().join("examples/masts.geojson")).unwrap();
+    let (status, refusal) = post(&server.address, "/api/v1/replays?name=masts.geojson", &sites);
+    assert_eq!(status, 400);
+    let detail = refusal["detail"].as_str().unwrap();
+    assert!(detail.contains("no measurement and no movement"), "{detail}");
+    // The import of the same documents says which is a recording, too.
+    let import = "/api/v1/deployments/import?file_name";
+    let (_, import_answer) = post(&server.address, &format!("{import}=emane.eel"), &walk);
+    assert_eq!(import_answer["has_recording"], true, "{import_answer}");
+    let (_, import_answer) = post(&server.address, &format!("{import}=masts.geojson"), &sites);
+    assert_eq!(import_answer["has_recording"], false, "{import_answer}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Import and export.
 
 use groundwave_scenario::formats;
-use groundwave_scenario::formats::Format;
+use groundwave_scenario::formats::{Content, Format};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -45,6 +45,15 @@ pub struct ImportQuery {
     pub file_name: Option<String>,
 }
 
+/// Name of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct FileQuery {
+    /// Name of the file, for messages
+    pub file_name: Option<String>,
+}
+
 /// Imported deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
@@ -54,6 +63,8 @@ pub struct Imported {
     pub nodes: usize,
     /// Dropped, defaulted and converted values.
     pub notes: Vec<ImportNote>,
+    /// The document has movements or measurements over time, too: `POST /api/v1/replays` takes it as a recording.
+    pub has_recording: bool,
 }
 
 /// Kind of remark of an import, counted.
@@ -66,6 +77,47 @@ pub struct ImportNote {
     /// First occurrence.
     pub first: String,
 }
+
+/// File format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FormatInfo {
+    /// Name, as of `format` in queries.
+    pub name: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// Origin and contents.
+    pub description: &'static str,
+    /// File endings without the dot, the usual one first.
+    pub extensions: Vec<&'static str>,
+    /// `POST /api/v1/deployments/import` may make a deployment of it.
+    pub imports: bool,
+    /// `POST /api/v1/replays` may record it.
+    pub records: bool,
+    /// `GET /api/v1/deployments/{id}/export` writes it.
+    pub exports: bool,
+}
+
+impl From<&Format> for FormatInfo {
+    fn from(format: &Format) -> Self {
+        let reads = |contents: &[Content]| {
+            format.read.is_some() && contents.iter().any(|content| format.holds(*content))
+        };
+        Self {
+            name: format.name,
+            label: format.label,
+            description: format.description,
+            extensions: format.extensions.to_vec(),
+            imports: reads(&[Content::Plan, Content::Positions, Content::Tracks]),
+            records: reads(&[Content::Tracks, Content::Measurements]),
+            exports: format.write_plan.is_some() && format.media_type.is_some(),
+        }
+    }
+}
+
+/// File formats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct FormatList(pub Vec<FormatInfo>);
 
 /// Any JSON object, in the interface's document.
 pub struct AnyObject;

@@ -9,12 +9,28 @@ use super::coverage::Bounds;
 /// Maximum number of tiles of one fetch.
 pub const FETCH_TILES_MAX: usize = 16;
 
+/// Data that is fetched.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum GroundData {
+    /// Heights of the ground.
+    #[default]
+    Heights,
+    /// Trees and buildings on it.
+    LandCover,
+}
+
 /// Area whose ground may be fetched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroundQuestion {
     /// Edges of the area.
     pub bounds: Bounds,
+    /// Data, default `heights`.
+    #[serde(default)]
+    pub data: GroundData,
 }
 
 /// Request to fetch the ground of an area.
@@ -23,6 +39,9 @@ pub struct GroundQuestion {
 pub struct GroundFetchRequest {
     /// Edges of the area.
     pub bounds: Bounds,
+    /// Data, default `heights`.
+    #[serde(default)]
+    pub data: GroundData,
     /// Consent to the terms of the source; only `true` is allowed.
     pub consent: bool,
 }
@@ -45,11 +64,14 @@ pub struct GroundTerms {
 /// Ground of an area that may be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroundOffer {
+    /// Data.
+    pub data: GroundData,
     /// Data set; null where the server fetches none.
     pub terms: Option<GroundTerms>,
     /// Reason why the server fetches none; null where it does.
     pub refusal: Option<String>,
-    /// Tiles of one degree of the area without ground, by name; empty where the server fetches none.
+    /// Tiles of the area without data, of one degree for heights and of three for land cover, by their
+    /// south-western square; empty where the server fetches none.
     pub tiles: Vec<String>,
     /// Maximum size of these tiles together, MB.
     pub size_max_mb: u64,
@@ -78,6 +100,8 @@ pub enum GroundFetchState {
 pub struct GroundFetch {
     /// Id of the fetch.
     pub id: Uuid,
+    /// Data.
+    pub data: GroundData,
     /// State.
     pub state: GroundFetchState,
     /// Tiles of the fetch, by name.

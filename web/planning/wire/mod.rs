@@ -15,6 +15,7 @@ pub mod node;
 pub mod pattern;
 pub mod place;
 pub mod placement;
+pub mod preset;
 pub mod preview;
 pub mod radio;
 pub mod relay;
@@ -27,7 +28,7 @@ use groundwave_model::radio::modulation::Modulation;
 use groundwave_model::radio::path_loss::Model;
 use groundwave_model::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
 
-groundwave_http::schema_refs!(exchange::ExchangeFormat);
+groundwave_http::schema_refs!(exchange::ExchangeFormat, terrain::ReliefDetail);
 
 /// Packet length of loss rates, ETX and ETT, bytes.
 pub const PACKET_BYTES: u32 = 1500;

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::exchange::ImportNote;
+
 /// Most frames of an answer.
 pub const FRAMES_MAX: u64 = 1_000;
 
@@ -44,6 +46,8 @@ pub struct ReplayInfo {
     pub base_id: Option<Uuid>,
     /// Changes of a variant, for people.
     pub changes: Vec<String>,
+    /// Dropped and completed parts of a document that was recorded; empty for a log.
+    pub notes: Vec<ImportNote>,
     /// Size of the log, bytes.
     pub bytes: u64,
     /// Bytes of a torn tail, which are passed over.

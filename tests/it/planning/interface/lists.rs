@@ -112,6 +112,40 @@ fn templates_and_presets() {
             |v| v[0]["bits_per_symbol"] == 1 && v[9]["bits_per_symbol"] == 8,
         ),
         case(
+            "GET presets/environment | every climate, noise and surroundings, with heights",
+            "GET",
+            "/api/v1/presets/environment",
+            Value::Null,
+            200,
+            |v| {
+                let count = |key: &str| v[key].as_array().unwrap().len();
+                let dense = v["clutter"].as_array().unwrap().iter();
+                let mut dense = dense.filter(|one| one["id"] == "dense_urban");
+                [count("climates"), count("man_made_noise"), count("clutter")] == [7, 4, 6]
+                    && dense.all(|one| one["representative_height_m"] == 20.0)
+                    && v["vegetation"]["depth_m"] == 100.0
+                    && v["multipath"]["terrain_roughness_m"] == 20.0
+            },
+        ),
+        case(
+            "GET presets/formats | what import, replay and export take",
+            "GET",
+            "/api/v1/presets/formats",
+            Value::Null,
+            200,
+            |v| {
+                let formats = v.as_array().unwrap();
+                let that = |key: &str| -> Vec<&str> {
+                    let chosen = formats.iter().filter(|one| one[key] == true);
+                    chosen.map(|one| one["name"].as_str().unwrap()).collect()
+                };
+                that("exports") == ["geojson", "kml", "kmz", "csv", "scenario"]
+                    && that("imports").contains(&"meshviewer")
+                    && that("records").contains(&"nmea")
+                    && !that("records").contains(&"geojson")
+            },
+        ),
+        case(
             "GET presets/models | every model that an environment takes, the default first",
             "GET",
             "/api/v1/presets/models",
