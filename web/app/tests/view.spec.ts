@@ -51,6 +51,43 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   if (!analysis.result.clearance.line_of_sight) await expect(page.locator('[data-obstruction]')).toBeVisible();
 });
 
+test('ground is coloured by its height and has contour lines, as the menu says', async ({ page, request }) => {
+  const { id } = await plan(request, ['Ramberget']);
+  await open(page, `/#m=13/57.71/11.93&d=${id}`);
+  await drawn(page);
+  const seen = async () => {
+    await drawn(page);
+    await page.waitForTimeout(400);
+    const picture = Picture.of(await page.screenshot());
+    let [coloured, brown] = [0, 0];
+    // The free part of the map.
+    for (let y = 120; y < 560; y += 2)
+      for (let x = 100; x < 800; x += 2) {
+        const [red, green, blue] = picture.at(x, y);
+        // Land alone: the sea is blue.
+        if (blue > red) continue;
+        if (Math.max(red, green, blue) - Math.min(red, green, blue) > 8) coloured++;
+        if (red - blue > 36 && red < 205) brown++;
+      }
+    return { coloured, brown };
+  };
+  const tinted = await seen();
+  expect(tinted.coloured).toBeGreaterThan(2000);
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('checkbox', { name: 'Contour lines' }).check();
+  await page.keyboard.press('Escape');
+  const lined = await seen();
+  expect(lined.brown).toBeGreaterThan(tinted.brown + 100);
+  await page.getByRole('checkbox', { name: 'Contour lines' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Colours by height' }).uncheck();
+  const grey = await seen();
+  expect(grey.coloured).toBeLessThan(tinted.coloured / 4);
+  // The choice lasts.
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
+  expect((await seen()).coloured).toBeLessThan(tinted.coloured / 4);
+});
+
 test('coverage is a surface between the centres of cells, or cells where one asks for them', async ({ page, request }) => {
   await plan(request, ['Ramberget']);
   await open(page);

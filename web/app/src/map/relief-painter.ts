@@ -1,14 +1,18 @@
-// Shaded relief of the server, square by square, while coarser squares stand in for those that are awaited.
+// Shaded relief of the server, square by square, while coarser squares stand in for those that are awaited. With tint
+// or contour lines the squares have heights and lines in channels of their own.
 import type { Box } from './features';
-import { filter, program, square, useSquare } from './gpu';
+import { filter, program, rgba, square, useSquare } from './gpu';
 import { mercatorX, mercatorY } from './mercator';
 import { joined, placed, type Area, type Changed, type Frame, type Painter } from './picture';
+import type { MapTheme } from './theme';
 
 /** Squares kept, 256 px each. */
 const KEPT = 160;
 /** Squares that are asked for at once: the browser has them wait for connections, not for drawing. */
 const AT_ONCE = 12;
 const SIDE_PX = 256;
+/** Colours of the tint. */
+const STOPS_MAX = 8;
 /** Squares that come within this time are drawn at once: each drawing shows the whole screen anew. */
 const TOGETHER_MS = 120;
 /** A square that did not come is asked for again after this time. */
@@ -27,12 +31,46 @@ const FRAGMENT = `#version 300 es
 precision highp float;
 uniform sampler2D u_picture;
 uniform vec2 u_brightness;
+uniform bool u_detailed;
+uniform float u_codes[${STOPS_MAX}];
+uniform vec3 u_colours[${STOPS_MAX}];
+uniform int u_stops;
+uniform vec4 u_contour;
 in vec2 v_at;
 out vec4 colour;
+vec3 tint(float code) {
+  vec3 found = u_colours[0];
+  for (int at = 1; at < ${STOPS_MAX}; at++)
+    if (at < u_stops) found = mix(found, u_colours[at], clamp((code - u_codes[at - 1]) / (u_codes[at] - u_codes[at - 1]), 0.0, 1.0));
+  return found;
+}
 void main() {
   vec4 found = texture(u_picture, v_at);
-  colour = vec4(vec3(u_brightness.x * found.a + (u_brightness.y - u_brightness.x) * found.r), found.a);
+  vec3 lit = vec3(u_brightness.x * found.a + (u_brightness.y - u_brightness.x) * found.r);
+  if (u_detailed) {
+    // Channels are multiplied by the alpha, which is below 1 at coasts alone.
+    float alpha = max(found.a, 0.004);
+    lit *= tint(found.g / alpha);
+    lit = mix(lit, u_contour.rgb * found.a, u_contour.a * found.b / alpha);
+  }
+  colour = vec4(lit, found.a);
 }`;
+
+/** Contour lines, at their thickest, hide this share of the ground. */
+const CONTOUR_ALPHA = 0.6;
+/** Height of the highest code of the squares, m. */
+const CODED_M_MAX = 6000;
+
+/** What the relief shows besides light and shadow. */
+export interface ReliefDetail {
+  tint: boolean;
+  contours: boolean;
+}
+
+/** Code of a height in the squares, [0, 1]. */
+const codeOf = (height_m: number) => (1 + 254 * Math.sqrt(height_m / CODED_M_MAX)) / 255;
+
+const WHITE = new Float32Array(3 * STOPS_MAX).fill(1);
 
 interface Square {
   z: number;
@@ -60,6 +98,11 @@ export class ReliefPainter implements Painter {
   #bounds: readonly Area[] = [];
   #zoom = { min: 0, max: 0 };
   #brightness: readonly [number, number] = [0, 1];
+  #detail: ReliefDetail = { tint: false, contours: false };
+  #codes = new Float32Array(STOPS_MAX);
+  #colours = new Float32Array(3 * STOPS_MAX);
+  #stops = 1;
+  #contour: readonly [number, number, number] = [0, 0, 0];
   /** Area of squares that have come and are not drawn yet. */
   #come: Area | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,16 +130,43 @@ export class ReliefPainter implements Painter {
 
   /** Drops the squares: the ground is another, also where a browser has kept them. */
   renew(): void {
+    this.#drop();
+    this.#cache = 'no-cache';
+  }
+
+  restyle({ relief: { min, max }, tint, contour }: MapTheme): void {
+    this.#brightness = [min, max];
+    this.#stops = tint.length;
+    tint.forEach(([height_m, hex], at) => {
+      this.#codes[at] = codeOf(height_m);
+      this.#colours.set(rgba(hex).slice(0, 3), 3 * at);
+    });
+    this.#contour = rgba(contour).slice(0, 3) as [number, number, number];
+    this.#changed();
+  }
+
+  /** Shows ground by its height, contour lines, or neither. */
+  setDetail(detail: ReliefDetail): void {
+    const before = this.#query(this.#detail);
+    this.#detail = detail;
+    if (before !== this.#query(detail)) {
+      // Other squares, which hold more or less.
+      this.#drop();
+      this.#painted = false;
+    }
+    this.#changed();
+  }
+
+  /** What is asked for besides the light. */
+  #query({ tint, contours }: ReliefDetail): string {
+    return contours ? '?detail=contours' : tint ? '?detail=heights' : '';
+  }
+
+  #drop(): void {
     for (const asked of this.#asked.values()) asked.abort();
     for (const texture of this.#textures.values()) this.#gl?.deleteTexture(texture);
     this.#textures.clear();
     this.#failed.clear();
-    this.#cache = 'no-cache';
-  }
-
-  restyle({ min, max }: { min: number; max: number }): void {
-    this.#brightness = [min, max];
-    this.#changed();
   }
 
   open(gl: WebGL2RenderingContext, changed: Changed): void {
@@ -150,6 +220,12 @@ export class ReliefPainter implements Painter {
     gl.useProgram(this.#program);
     gl.uniform2f(at('u_brightness'), ...this.#brightness);
     gl.uniform1i(at('u_picture'), 0);
+    gl.uniform1i(at('u_detailed'), Number(this.#query(this.#detail) !== ''));
+    // Without tint the ground is grey: one colour, white.
+    gl.uniform1fv(at('u_codes'), this.#codes);
+    gl.uniform3fv(at('u_colours'), this.#detail.tint ? this.#colours : WHITE);
+    gl.uniform1i(at('u_stops'), this.#detail.tint ? this.#stops : 1);
+    gl.uniform4f(at('u_contour'), ...this.#contour, this.#detail.contours ? CONTOUR_ALPHA : 0);
     gl.activeTexture(gl.TEXTURE0);
     useSquare(gl, this.#corners);
     // A finer square replaces what a coarser one has left there.
@@ -201,7 +277,7 @@ export class ReliefPainter implements Painter {
     const { z, x, y, key } = one;
     const asked = new AbortController();
     this.#asked.set(key, { ...one, abort: () => asked.abort() });
-    const url = this.template.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y));
+    const url = this.template.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y)) + this.#query(this.#detail);
     try {
       const answer = await fetch(url, { signal: asked.signal, cache: this.#cache });
       if (!answer.ok) throw new Error(`the relief ${key} was refused with status ${answer.status}`);

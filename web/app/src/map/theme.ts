@@ -11,6 +11,9 @@ export interface MapTheme {
   halo: string;
   ring: string;
   relief: { min: number; max: number; opacity: number };
+  /** Colours of ground by its height above the sea, m, which the light is multiplied with; rising. */
+  tint: readonly (readonly [number, string])[];
+  contour: string;
 }
 
 /** Share of the colour between the lines of the hatching: coasts of the world shine through. */
@@ -28,6 +31,8 @@ export const THEMES: Record<'light' | 'dark', MapTheme> = {
     halo: '#ffffff',
     ring: '#005a94',
     relief: { min: 0.42, max: 1, opacity: 1 },
+    tint: [[0, '#e6f0df'], [40, '#eff4df'], [120, '#fbf7df'], [300, '#f9ebcb'], [800, '#f0d6b0'], [1800, '#e2c7b4'], [3500, '#f6f6fa']],
+    contour: '#7d5a34',
   },
   dark: {
     name: 'dark',
@@ -40,5 +45,7 @@ export const THEMES: Record<'light' | 'dark', MapTheme> = {
     halo: '#12181d',
     ring: '#6bb8f5',
     relief: { min: 0, max: 0.3, opacity: 1 },
+    tint: [[0, '#a9d6bc'], [40, '#bdd9b4'], [120, '#dcd8a6'], [300, '#e8c98e'], [800, '#e0b184'], [1800, '#d3a7a0'], [3500, '#e6e8f4']],
+    contour: '#c9a273',
   },
 };

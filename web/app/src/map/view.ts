@@ -197,7 +197,7 @@ export class MapView {
       const colour = this.#roles.find((preset) => preset.id === role)?.color ?? '#555555';
       put(`role-${role}`, symbol(role, colour, '#ffffff'), PICTURE);
     }
-    this.relief.restyle(this.#theme.relief);
+    this.relief.restyle(this.#theme);
     this.missing.restyle(this.#theme.hatchGround, this.#theme.hatch);
     this.tubes.restyle(this.#theme.name);
     this.net.restyle(this.#theme.name, Object.fromEntries(this.#roles.map((preset) => [preset.id, preset.color])));

@@ -33,7 +33,7 @@ interface Area {
 const texts = new DOMParser();
 
 /** Draws the mesh of the plan as it is, with the coverage that is shown, on a map beyond the screen. */
-export async function mapPicture({ plan, coverages }: App, area: Area, units: Units): Promise<MapPicture> {
+export async function mapPicture({ plan, coverages, ui }: App, area: Area, units: Units): Promise<MapPicture> {
   const box = document.createElement('div');
   box.setAttribute('aria-hidden', 'true');
   box.style.cssText = `position: fixed; left: ${FAR_PX}px; top: 0; width: ${MAP_PX.width}px; height: ${MAP_PX.height}px`;
@@ -46,6 +46,7 @@ export async function mapPicture({ plan, coverages }: App, area: Area, units: Un
     const { map } = view;
     map.setPixelRatio(PIXEL_RATIO);
     view.setRoles(plan.roles);
+    view.relief.setDetail(ui.relief);
     view.setArea(area.areas, { min: area.zoom_min, max: area.zoom_max });
     view.setNodes(plan.nodes, plan.byId);
     view.setLinks(plan.links);

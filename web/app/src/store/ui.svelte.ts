@@ -103,6 +103,10 @@ export class Ui {
   /** Ground in three dimensions. */
   raised = $state(false);
   serverGone = $state(false);
+  /** Ground is coloured by its height, and has contour lines. */
+  tint = $state(stored('tint', ['on', 'off'], 'on') === 'on');
+  contours = $state(stored('contours', ['on', 'off'], 'off') === 'on');
+  relief = $derived({ tint: this.tint, contours: this.contours });
   /** Roads and names below the mesh, where the server has a base map. */
   basemap = $state(stored('basemap', ['on', 'off'], 'on') === 'on');
 
@@ -119,6 +123,16 @@ export class Ui {
   setPanel(open: boolean): void {
     this.panelOpen = open;
     store('panel', open ? 'open' : 'closed');
+  }
+
+  setTint(on: boolean): void {
+    this.tint = on;
+    store('tint', on ? 'on' : 'off');
+  }
+
+  setContours(on: boolean): void {
+    this.contours = on;
+    store('contours', on ? 'on' : 'off');
   }
 
   setKey(open: boolean): void {
