@@ -1,8 +1,10 @@
 // How the page begins: with slow answers, in browsers that lack something, and when a part of it fails.
 import type { Page } from '@playwright/test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DENSE, fill, lacking, spots } from './lattice';
 import { mesh, watch } from './mesh';
-import { drawn, expect, open, plan, test } from './server';
+import { drawn, expect, nodesOf, open, plan, test } from './server';
 
 const SLOW_MS = 1000;
 
@@ -84,6 +86,58 @@ test('the view begins where the ground is', async ({ page }) => {
   const view = () => page.evaluate(() => window.groundwave.map.view());
   await expect.poll(async () => Math.abs((await view()).lat - (south + north) / 2)).toBeLessThan((north - south) / 2);
   expect((await view()).zoom).toBeGreaterThan(4);
+});
+
+test('a step back leads to the deployment, the view and the recording before', async ({ page, request }) => {
+  const [first, second] = [await plan(request, ['Ramberget'], 'First'), await plan(request, ['Masthugget'], 'Second')];
+  const log = readFileSync(join(import.meta.dirname, '../../../tests/fixtures/compat/failover.gwlog'));
+  const { id: recording } = await (await request.post('/api/v1/replays?name=failover.gwlog', { data: log, headers: { 'content-type': 'application/octet-stream' } })).json();
+  const hash = () => page.evaluate(() => location.hash);
+  await open(page, `/#m=11/57.7/11.9&d=${first.id}`);
+  // Another place is no step.
+  await page.evaluate(() => window.groundwave.map.map.panBy([60, 0], { animate: false }));
+  await page.locator('#deployment').selectOption(second.id);
+  await expect(page.getByRole('option', { name: /Masthugget/ })).toBeVisible();
+  await expect.poll(hash).toContain(second.id);
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await expect.poll(hash).toContain(`r=${recording}`);
+  await page.goBack();
+  await expect(page.getByRole('option', { name: /Masthugget/ })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /Masthugget/ })).toHaveCount(0);
+  await page.goForward();
+  await expect(page.getByRole('option', { name: /Masthugget/ })).toBeVisible();
+});
+
+test.describe('a place that another page hands over', () => {
+  test('is shown with what can be done there, once', async ({ page, request }) => {
+    const { id } = await plan(request, ['Ramberget']);
+    await open(page, `/?lat=57,70&lon=11,95#d=${id}`);
+    const menu = page.getByRole('group', { name: 'Actions at this place' });
+    await expect(menu).toContainText('57.7000° N 11.9500° E');
+    const view = await page.evaluate(() => window.groundwave.map.view());
+    expect([view.lat, view.lon, view.zoom].map((value) => Number(value.toFixed(3)))).toEqual([57.7, 11.95, 14]);
+    expect(new URL(page.url()).search).toBe('');
+    await menu.getByRole('button', { name: 'Add a node' }).click();
+    await expect.poll(async () => (await nodesOf(request, id)).length).toBe(2);
+    const [added] = (await nodesOf(request, id)).filter(({ name }) => name !== 'Ramberget');
+    expect([added!.lat, added!.lon]).toEqual([57.7, 11.95]);
+  });
+
+  test('is where an empty server begins', async ({ page, request }) => {
+    await open(page, '/?lat=57.7&lng=11.95');
+    await expect(page.getByRole('combobox', { name: 'Town or coordinates' })).toHaveValue('57.7, 11.95');
+    await page.getByRole('region', { name: 'Begin' }).getByRole('option').first().click();
+    await expect.poll(async () => (await (await request.get('/api/v1/deployments')).json())[0]?.center).toEqual({ lat: 57.7, lon: 11.95 });
+  });
+
+  test('is refused with the reason where it is none', async ({ page, request }) => {
+    await plan(request, ['Ramberget']);
+    await open(page, '/?lat=157.7&lon=11.95');
+    await expect(page.locator('.messages')).toContainText('swapped');
+    await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
+  });
 });
 
 test('another address in the same tab is read, and a deployment that is gone is said to be', async ({ page, request }) => {

@@ -1,4 +1,6 @@
-// The state of the page in its address: `#v=live&m=zoom/lat/lon&d=deployment&sel=node,node&tab=links`.
+// The state of the page in its address: `#v=live&m=zoom/lat/lon&d=deployment&sel=node,node&tab=links`; a place that
+// another page hands over: `?lat=57.7&lon=11.97`.
+import { parsePosition, type Position } from '../coordinates/position';
 import { offer } from '../api/offer';
 import type { Mode } from './ui.svelte';
 
@@ -55,11 +57,40 @@ export function write(address: Address): string {
   return `#${parts.join('&')}`;
 }
 
+/** The place that another page hands over, or the reason why it is none; null without one. */
+export function handedOver(search: string): Position | null {
+  const fields = new URLSearchParams(search);
+  const [lat, lon] = [fields.get('lat'), fields.get('lon') ?? fields.get('lng')];
+  if (lat === null && lon === null) return null;
+  return parsePosition(`${lat ?? ''};${lon ?? ''}`);
+}
+
+/** Takes a place that was handed over out of the address: loaded again, the page shows what it showed last. */
+export function forgetHandedOver(): void {
+  history.replaceState(history.state, '', `${location.pathname}${location.hash}`);
+}
+
+/** What a step back leaves: the view, and its deployment or recording. */
+function subjectOf(hash: string): { mode: Mode; id: string | null } {
+  const mode = modeOf(hash);
+  const fields = fieldsOf(hash);
+  return { mode, id: mode === 'replay' ? fields.get('r') : mode === 'plan' ? fields.get('d') : null };
+}
+
+/** True if one goes back from an address to another one, which is more than another place or selection. */
+export function isStep(from: string, to: string): boolean {
+  if (from.length <= 1) return false;
+  const [before, after] = [subjectOf(from), subjectOf(to)];
+  return before.mode !== after.mode || (before.id !== null && before.id !== after.id);
+}
+
 let own = globalThis.location?.hash ?? '';
 
-/** Replaces the address of the page, unless somebody else has set another one, which is about to be read. */
-export function replaceAddress(hash: string): void {
+/** Writes the address of the page, unless somebody else has set another one, which is about to be read. Another view,
+ * deployment or recording is a step in the history of the browser. */
+export function writeAddress(hash: string): void {
   if (location.hash !== own) return;
-  history.replaceState(null, '', hash);
+  if (isStep(own, hash)) history.pushState(null, '', hash);
+  else history.replaceState(null, '', hash);
   own = location.hash;
 }
