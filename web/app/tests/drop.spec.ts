@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, open, plan, test } from './server';
 
+const EXAMPLES = join(import.meta.dirname, '../../../examples');
 const LOG = join(import.meta.dirname, '../../../tests/fixtures/compat/failover.gwlog');
 
 test.use({ services: 'both', terrain: false, errors: /the server responded with a status of 4/ });
@@ -50,6 +51,24 @@ test('plans that are dropped on the live view and on a replay open in the plan, 
   await page.getByRole('button', { name: 'Live' }).click();
   expect(await drop(page, [['failover.gwlog', readFileSync(LOG).toString('base64')]])).toBe(true);
   await expect(page.locator('#events li').first()).toBeVisible();
+});
+
+test('files of any format the server reads are taken: measurements and tracks are replayed', async ({ page, request }) => {
+  await open(page);
+  // A recording with positions is a plan, too.
+  expect(await drop(page, [['emane.eel', readFileSync(join(EXAMPLES, 'emane.eel')).toString('base64')]])).toBe(true);
+  const report = page.locator('#import-report');
+  await expect(report).toContainText('4 nodes.');
+  await expect(report).toContainText('wait in the view Replay');
+  await page.keyboard.press('Escape');
+  const recordings = async () => (await (await request.get('/api/v1/replays')).json()).map(({ name }: { name: string }) => name);
+  expect(await recordings()).toEqual(['emane.eel']);
+  expect(await drop(page, [['odd.xyz', Buffer.from('nothing').toString('base64')]])).toBe(true);
+  await expect(page.locator('.messages')).toContainText('odd.xyz');
+  // Its ends have no position: it is a recording alone.
+  expect(await drop(page, [['trace.down', readFileSync(join(EXAMPLES, 'trace.down')).toString('base64')]])).toBe(true);
+  await expect(page).toHaveURL(/v=replay/);
+  await expect.poll(async () => (await recordings()).length).toBe(2);
 });
 
 test('a file that was refused can be chosen again once it is mended', async ({ page, request }) => {

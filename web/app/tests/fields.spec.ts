@@ -100,6 +100,38 @@ test('every term of the environment has a field', async ({ page, request }) => {
   });
 });
 
+test.describe('with a file that is refused', () => {
+  test.use({ errors: /the server responded with a status of 400/ });
+
+  test('a calibration is given as the file of the command, and taken away', async ({ page, request }) => {
+    const { id } = await plan(request, ['Ramberget']);
+    await open(page, `/#d=${id}`);
+    const stored = async () => (await (await request.get(`/api/v1/deployments/${id}`)).json()).environment.calibration;
+    const dialog = page.getByRole('dialog');
+    const edit = async () => {
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('button', { name: 'Deployment and environment…' }).click();
+    };
+    await edit();
+    const field = dialog.locator('[name=calibration]');
+    const profile = 'name = "harbour"\n\n[[class]]\nfrequency_mhz = [800.0, 900.0]\ndistance_km = [0.0, 5.0]\nloss_db = 4.2\nlinks = 41\n';
+    const file = (content: string) => ({ name: 'profile.toml', mimeType: 'application/toml', buffer: Buffer.from(content) });
+    await field.setInputFiles(file('name = 3'));
+    await expect(dialog.getByRole('alert')).toContainText('profile.toml');
+    await field.setInputFiles(file(profile));
+    await expect(dialog).toContainText('Calibration by harbour, 1 class of paths');
+    await expect(dialog.getByRole('alert')).toHaveCount(0);
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await expect(dialog).toBeHidden();
+    expect(await stored()).toMatchObject({ name: 'harbour', classes: [{ loss_db: 4.2 }] });
+    await edit();
+    await dialog.getByRole('button', { name: 'Remove it' }).click();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await expect(dialog).toBeHidden();
+    expect(await stored()).toBeFalsy();
+  });
+});
+
 test.describe('without terrain', () => {
   test.use({ terrain: false });
 

@@ -173,6 +173,38 @@ test.describe('beside ground that is there', () => {
   });
 });
 
+test('land cover is fetched on consent, with its size, and counts around the antennas', async ({ page, request, source, shot }) => {
+  const { id } = await plan(request, ['Ramberget', 'Masthugget']);
+  await open(page, `/#m=13/57.7/11.93&d=${id}`);
+  await get(page).click();
+  await expect(card(page)).toHaveCount(0);
+  const cover = async () => (await (await request.get(`/api/v1/terrain/elevation?lat=${PLACES.Ramberget.lat}&lon=${PLACES.Ramberget.lon}`)).json()).land_cover ?? null;
+  expect(await cover()).toBeNull();
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('button', { name: 'Trees and buildings…' }).click();
+  const offer = page.getByRole('region', { name: 'Land cover' });
+  await expect(page.locator('#land-cover-size')).toHaveText('1 tile, up to 130 MB');
+  await offer.getByText('From ESA WorldCover').click();
+  await expect(offer).toContainText(source!.url);
+  expect(await outside(page)).toEqual([]);
+  expect(await serious(page)).toEqual([]);
+  await shot('land-cover');
+  source!.hold();
+  await offer.getByRole('button', { name: 'Get the land cover here' }).click();
+  await expect(offer.getByRole('status')).toHaveText(/^N57E009: \d.* of \d.* MB$/);
+  source!.release();
+  await expect(offer).toHaveCount(0);
+  await expect.poll(cover).toBe('forest');
+  await expect(page.locator('.messages')).toContainText('Land cover is in use');
+  // What a node states counts before it.
+  const link = await (await request.get(`/api/v1/deployments/${id}/links`)).json();
+  expect(link.links).toHaveLength(1);
+  // It is read again after a restart, and not offered any more.
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('button', { name: 'Trees and buildings…' }).click();
+  await expect(offer).toContainText('The view has it.');
+});
+
 for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]] as const) {
   for (const colorScheme of ['light', 'dark'] as const) {
     test.describe(`at ${width} px, ${colorScheme}`, () => {

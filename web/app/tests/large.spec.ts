@@ -187,6 +187,43 @@ test.describe('5,000 nodes', () => {
   });
 });
 
+test.describe('1,000 nodes of the server, with more pairs in reach than are computed', () => {
+  test.use({ terrain: false });
+
+  test('have the links of each with its nearest, and the others are counted', async ({ page, request }) => {
+    const rows = Array.from({ length: 1000 }, (_, at) => `Node ${at},${57.66 + 0.0012 * Math.floor(at / 40)},${11.82 + 0.0022 * (at % 40)}`);
+    const imported = await request.post('/api/v1/deployments/import?file_name=town.csv', { data: Buffer.from(['name,lat,lon', ...rows].join('\n')), headers: { 'content-type': 'application/octet-stream' } });
+    expect(imported.status(), await imported.text()).toBe(201);
+    const { id } = (await imported.json()).deployment;
+    const begun = performance.now();
+    await page.goto(`/#m=12/57.675/11.86&d=${id}&tab=links`);
+    await page.waitForFunction(() => window.groundwave?.app.plan.nodes.length === 1000);
+    const nodes_s = (performance.now() - begun) / 1000;
+    await page.waitForFunction(() => window.groundwave.app.plan.linksState === 'ready', undefined, { timeout: 150_000 });
+    console.log(`1,000 imported nodes: listed after ${nodes_s.toFixed(1)} s, links after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    const found = await page.evaluate(() => {
+      const { links, pairsLeftOut } = window.groundwave.app.plan;
+      const nearest = new Set(links.map((link) => [link.a_node_id, link.b_node_id].sort().join()));
+      const nodes = window.groundwave.app.plan.nodes;
+      const byName = new Map(nodes.map((node) => [node.name, node.id]));
+      const besides = Array.from({ length: 999 }, (_, at) => at).filter((at) => (at + 1) % 40);
+      return { links: links.length, pairsLeftOut, lacking: besides.filter((at) => !nearest.has([byName.get(`Node ${at}`), byName.get(`Node ${at + 1}`)].sort().join())).length };
+    });
+    expect(found.links).toBeGreaterThan(100_000);
+    expect(found.links).toBeLessThanOrEqual(250_000);
+    // The advice counts the pairs in reach by itself.
+    const { sampling } = await (await request.post('/api/v1/mesh/recommend-protocol', { data: { deployment_id: id } })).json();
+    expect(found.links + found.pairsLeftOut).toBe(sampling.pairs_in_reach);
+    console.log(`${sampling.pairs_in_reach} pairs in reach, ${found.links} of them computed`);
+    expect(found.lacking).toBe(0);
+    await expect(page.locator('#left-out')).toContainText(`${found.pairsLeftOut} pairs of nodes in reach left out`);
+    const [a, b] = await page.evaluate(() => [window.groundwave.app.plan.nodes[0]!.id, window.groundwave.app.plan.nodes.at(-1)!.id]);
+    const route = await (await request.post('/api/v1/mesh/route', { data: { src_node_id: a, dst_node_id: b } })).json();
+    expect(route.pairs_left_out).toBe(found.pairsLeftOut);
+    expect(route.path.length).toBeGreaterThan(1);
+  });
+});
+
 test.describe('in the live view', () => {
   test.use({ terrain: false, services: 'gateway', heartbeat_s: 60 });
 

@@ -117,11 +117,19 @@ test('relays, a route and protocol advice are found and shown', async ({ page, r
   const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag'], 'Göteborg', 'wifi_5g_mesh');
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}&tab=tools`);
   await expect(page.locator('#pair')).toHaveText('Ramberget → Långedrag');
-  await page.getByRole('button', { name: 'Find relays' }).click();
+  const margin = page.locator('[name=relay_margin_db]');
+  await expect(margin).toHaveValue('10');
+  await margin.fill('6');
+  await margin.press('Enter');
+  if (!(await page.locator('#relay-answer').isVisible())) await page.getByRole('button', { name: 'Find relays' }).click();
   const answer = page.locator('#relay-answer');
   await expect(answer).toBeVisible();
   const relays = Number(await answer.getAttribute('data-relays'));
   expect(relays).toBeGreaterThan(0);
+  // Each hop leaves the margin in its weaker direction.
+  const margins = await page.evaluate(() => window.groundwave.app.tools.relay!.segments.map((segment) => Math.min(segment.result.margin.link_margin_db, segment.reverse.margin.link_margin_db)));
+  expect(await page.evaluate(() => window.groundwave.app.tools.relay!.margin_db)).toBe(6);
+  for (const margin_db of margins) expect(margin_db).toBeGreaterThanOrEqual(6);
   const planned = await page.evaluate(() => window.groundwave.app.tools.relay!.segments.map((segment) => segment.result.margin.link_margin_db));
   await page.getByRole('button', { name: 'Add the relays' }).click();
   await expect.poll(async () => (await nodesOf(request, id)).length).toBe(3 + relays);
@@ -147,6 +155,24 @@ test('relays, a route and protocol advice are found and shown', async ({ page, r
   await expect(page.locator('#advice-answer > li').first()).toBeVisible();
   const advice = await (await request.post('/api/v1/mesh/recommend-protocol', { data: { deployment_id: id } })).json();
   await expect(page.locator('#advice-answer summary').first()).toContainText(advice.protocols[0].name);
+});
+
+test('a margin that no chain leaves is said to be, and a chain that is built is judged by it', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget'], 'Göteborg', 'wifi_5g_mesh');
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Masthugget']}&tab=tools`);
+  const margin = page.locator('[name=relay_margin_db]');
+  await expect(margin).toHaveValue('10');
+  await page.getByLabel('Hops at most').fill('2');
+  await page.getByLabel('Hops at most').press('Enter');
+  await margin.fill('60');
+  await margin.press('Enter');
+  await page.getByRole('button', { name: 'Find relays' }).click();
+  await expect(page.locator('#relay-answer')).toContainText('No chain leaves the margin');
+  await expect(page.locator('#relay-answer')).toContainText('of the 60.0 dB asked for');
+  if (await page.getByRole('button', { name: 'Add the relays' }).isEnabled()) {
+    await page.getByRole('button', { name: 'Add the relays' }).click();
+    await expect(page.locator('.messages')).toContainText('below the 60.0 dB asked for');
+  }
 });
 
 test('several coverages show the best server, and are coloured, cut and cancelled', async ({ page, request }) => {

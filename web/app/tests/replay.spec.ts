@@ -164,6 +164,8 @@ test('a picture and a player are exported; the player opens from disk and asks n
 
   const exported = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Player (HTML)' }).click();
+  const { info } = await page.evaluate(() => ({ info: (window.groundwave as unknown as Shown).replay.info! }));
+  expect((await exported).suggestedFilename()).toBe(`${info.inputs['title'] || 'failover'}.html`.replaceAll(' ', '-'));
   const file = join(server.folder, 'player.html');
   writeFileSync(file, readFileSync(await (await exported).path()));
   const player = await context.newPage();

@@ -57,7 +57,7 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
     return services === 'both' ? ['--bind', address, '--gateway-bind', '127.0.0.1:0', ...live] : ['planning', '--bind', address];
   };
   // Fetched terrain of whoever runs the tests is not read, and none is fetched from elsewhere.
-  const fetching = ['--terrain-cache', join(folder, 'ground'), ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source] : ['--offline'])];
+  const fetching = ['--terrain-cache', join(folder, 'ground'), ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source, '--land-cover-url', source] : ['--offline'])];
   const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : []), ...(cover ? ['--land-cover', cover] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
   const server: Server = {
     url: '',

@@ -1,7 +1,9 @@
-// A source of ground on this machine: tiles of hills as Terrain Tiles publishes them, at a pace, or refusals.
+// A source of ground on this machine: tiles of hills as Terrain Tiles publishes them, and forest as ESA WorldCover does,
+// at a pace, or refusals.
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { coverFile, TREES } from './cover-file';
 
 /** Posts along a side of a tile of 3 arc-seconds. */
 const SIDE = 1201;
@@ -35,19 +37,21 @@ export class Tiles {
 
   /** Serves the tiles of these squares, and 404 for others. */
   static async of(squares: readonly string[]): Promise<Tiles> {
-    const tile = hills();
+    const ground = hills();
     const server = createServer((request, response) => {
       const path = request.url ?? '';
       tiles.asked.push(path);
       const square = /\/([NS]\d\d[EW]\d{3})\.hgt\.gz$/.exec(path)?.[1];
-      if (tiles.status !== 200 || !square || !squares.includes(square)) {
+      const cover = /_N(\d\d)E(\d{3})_Map\.tif$/.exec(path);
+      if (tiles.status !== 200 || !(cover || (square && squares.includes(square)))) {
         response.writeHead(tiles.status === 200 ? 404 : tiles.status).end();
         return;
       }
+      const tile = cover ? coverFile(Number(cover[1]), Number(cover[2]), 3, TREES) : ground;
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
       if (from) tiles.continued.push(from);
       const part = from ? { 'content-range': `bytes ${from}-${tile.length - 1}/${tile.length}` } : {};
-      response.writeHead(from ? 206 : 200, { etag: '"hills"', 'content-length': tile.length - from, ...part });
+      response.writeHead(from ? 206 : 200, { etag: cover ? '"trees"' : '"hills"', 'content-length': tile.length - from, ...part });
       const half = from + ((tile.length - from) >> 1);
       response.write(tile.subarray(from, half));
       void Promise.resolve(tiles.held).then(() => response.end(tile.subarray(half)));

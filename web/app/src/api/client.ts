@@ -37,6 +37,10 @@ export type PlacementAdvice = Schemas['PlacementAdvice'];
 export type Place = Schemas['Place'];
 export type GroundOffer = Schemas['GroundOffer'];
 export type GroundFetch = Schemas['GroundFetch'];
+export type ReplayInfo = Schemas['ReplayInfo'];
+export type FormatInfo = Schemas['FormatInfo'];
+export type EnvironmentPresets = Schemas['EnvironmentPresets'];
+export type GroundData = Schemas['GroundData'];
 export type Environment = Readable<Schemas['Environment']>;
 
 /** A refusal or failure that the page shows. `status` is 0 when the server does not answer. */

@@ -1,7 +1,9 @@
 // What is replayed: the log, its variant, the time, the speed.
 import { api, Refusal, wanted } from '../api/client';
 import { app } from '../store/app.svelte';
-import { replaceAddress } from '../store/url';
+import { uploadRecording } from '../store/uploads';
+import { writeAddress } from '../store/url';
+import { count } from '../units';
 import { between, Frames, stepAt, type Change, type Frame, type Info } from './frames';
 import { differences, linkId, type Measure } from './kinds';
 
@@ -135,20 +137,19 @@ export class Replay {
 
   /** Opens a file of this machine. */
   async open(file: File): Promise<void> {
-    if (!file.name.toLowerCase().endsWith('.gwlog')) {
-      app.ui.tell(`${file.name} is no recording: its name ends with .gwlog.`, true);
-      return;
-    }
     this.busy = 'open';
-    const headers = { 'content-type': 'application/octet-stream' };
-    const query = { name: [...file.name].slice(0, 128).join('') };
-    const bodySerializer = (value: unknown) => value as BodyInit;
-    const made = await app.attempt(() => wanted(api.POST('/api/v1/replays', { params: { query }, body: file as unknown as string, bodySerializer, headers })));
+    const made = await app.attempt(() => uploadRecording(file));
     this.busy = '';
-    if (!made) return;
+    if (made) await this.adopt(made);
+  }
+
+  /** Shows a recording that has come to the server. */
+  async adopt(made: Info): Promise<void> {
     await this.refresh();
     this.playing = false;
     this.choose(made);
+    const dropped = made.notes.reduce((sum, note) => sum + note.count, 0);
+    if (made.notes.length) app.ui.tell(`${made.name ?? 'The recording'}: ${count(dropped, 'value')} dropped, completed or converted, first ${made.notes[0]?.what}.`);
   }
 
   /** Replays the log with changes beside it. */
@@ -259,7 +260,7 @@ export class Replay {
       if (this.info) parts.push(`r=${(this.variant ?? this.info).id}`, `t=${Number(this.at_s.toFixed(1))}`, `speed=${this.speed}`);
       if (this.chosen) parts.push(`sel=${encodeURIComponent(this.chosen)}`);
       if (keep) parts.push(`d=${encodeURIComponent(keep)}`);
-      replaceAddress(`#${parts.join('&')}`);
+      writeAddress(`#${parts.join('&')}`);
     }, ADDRESS_MS);
   }
 }

@@ -1,5 +1,5 @@
 // The stores of the page, and the jobs that need more than one of them.
-import { api, Refusal, wanted, type Imported, type LinkAnalysis, type NewNode, type Node } from '../api/client';
+import { api, Refusal, wanted, type GroundFetch, type Imported, type LinkAnalysis, type NewNode, type Node, type ReplayInfo } from '../api/client';
 import { offer } from '../api/offer';
 import { textOf } from '../faults';
 import { distance_m, wrapped, type LatLon } from '../geo';
@@ -15,7 +15,8 @@ import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
 import { around, squares } from '../terrain';
 import { Ui } from './ui.svelte';
-import { replaceAddress, write, type Address } from './url';
+import { importPlan, uploadRecording } from './uploads';
+import { writeAddress, write, type Address } from './url';
 
 /** Share of a narrow screen that the lowest sheet takes. */
 const SHEET_SHARE = 0.3;
@@ -29,15 +30,13 @@ const TILES_MAX = 16;
 const PROBE_MS = 5000;
 const PROBE_GONE_MS = 1500;
 
-/** Endings of files that become deployments; the server finds the format by their content. */
-export const IMPORTS: readonly string[] = ['geojson', 'json', 'kml', 'kmz', 'csv', 'toml', 'gpx', 'qth', 'xml'];
-/** Ending of the name of a recording. */
-export const RECORDING = 'gwlog';
+/** Ending of the name of a recording of this program; all other formats are found by the server, by their content. */
+const RECORDING = 'gwlog';
 
 const endingOf = (file: File) => file.name.toLowerCase().split('.').at(-1) ?? '';
 
-/** The outcome of a file that was to become a deployment: what was made of it, or the reason of its refusal. */
-export type FileReport = { file: string } & ({ imported: Imported } | { reason: string });
+/** The outcome of a file: what was made of it, or the reason of its refusal. */
+export type FileReport = { file: string } & ({ imported: Imported } | { recorded: true } | { reason: string });
 
 export class App {
   readonly plan = new Plan();
@@ -60,13 +59,15 @@ export class App {
     set(address: Address, loaded: boolean) {
       if (!loaded) return;
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => replaceAddress(write(address)), ADDRESS_MS);
+      this.timer = setTimeout(() => writeAddress(write(address)), ADDRESS_MS);
     },
   };
   /** Files of the last import. */
   reports = $state.raw<readonly FileReport[]>([]);
   /** Recordings that were dropped on the page, for the replay to open. */
   recordings = $state.raw<readonly File[]>([]);
+  /** The last recording that the server made of a file of another format, for the replay to show. */
+  recorded = $state.raw<ReplayInfo | null>(null);
 
   /** Selected nodes that are there. */
   chosenNodes = $derived(this.ui.selected.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined));
@@ -126,11 +127,27 @@ export class App {
   groundAtCentre = $state(false);
   /** Tiles that the view lacks, by name. */
   missingTiles = $state.raw<string[]>([]);
-  readonly ground = new Ground((fetch) => {
+  readonly ground = new Ground('heights', (fetch) => this.#arrived(fetch));
+  readonly landCover = new Ground('land_cover', (fetch) => {
+    this.landCoverOpen = false;
+    this.ui.tell('Land cover is in use around the antennas, and along paths where the model is P.1812.');
+    this.#arrived(fetch);
+  });
+  /** The offer of land cover is shown. */
+  landCoverOpen = $state(false);
+
+  #arrived(fetch: GroundFetch): void {
     if (fetch.absent.length) this.ui.tell(`Not published, mostly open sea: ${fetch.absent.join(', ')}.`);
     // A page with a deployment gets an event.
     if (!this.plan.deployment) this.renewGround();
-  });
+  }
+
+  /** Offers the land cover of the view. */
+  offerLandCover(): void {
+    this.landCoverOpen = true;
+    this.ui.sheet = 'map';
+    if (this.map) this.landCover.look(this.map.bounds());
+  }
 
   /** Asks for the offer of the ground that a view lacks, if it lacks any. */
   lookForGround(map: MapView): void {
@@ -138,6 +155,7 @@ export class App {
     const bounds = map.showsMissing() ? around(map.bounds(), map.view(), GROUND_AROUND_M) : null;
     this.missingTiles = bounds ? (squares(bounds, (place) => map.known(place) === true, TILES_MAX) ?? []) : [];
     this.ground.look(bounds);
+    if (this.landCoverOpen) this.landCover.look(map.bounds());
   }
 
   /** Shows ground that was fetched, and computes again what rests on it. */
@@ -231,9 +249,9 @@ export class App {
     if (offer().planning === null) return this.ui.tell('This address has no planner: it opens neither plans nor recordings.', true);
     const recordings = files.filter((file) => endingOf(file) === RECORDING);
     const patterns = files.filter(isPattern);
-    const plans = files.filter((file) => !recordings.includes(file) && !patterns.includes(file));
     this.reports = [];
-    for (const file of plans) await this.#importFile(file);
+    this.recorded = null;
+    for (const file of files) if (!recordings.includes(file) && !patterns.includes(file)) await this.#importFile(file);
     const last = this.reports.findLast((report) => 'imported' in report);
     if (last && 'imported' in last) {
       this.ui.mode = 'plan';
@@ -241,8 +259,8 @@ export class App {
       await this.chooseDeployment(last.imported.deployment.id);
     }
     if (patterns.length) this.showPattern(patterns);
-    if (!recordings.length) return;
     this.recordings = [...this.recordings, ...recordings];
+    if (!recordings.length && !this.recorded) return;
     if (last) this.ui.tell('The recording waits in the view Replay.');
     else this.ui.mode = 'replay';
   }
@@ -256,24 +274,23 @@ export class App {
     if (files.length) void this.patterns.read(files);
   }
 
+  /** Imports a file as a plan, as a recording, or as both. */
   async #importFile(file: File): Promise<void> {
-    const refuse = (reason: string) => {
-      this.reports = [...this.reports, { file: file.name, reason }];
-    };
-    if (!IMPORTS.includes(endingOf(file))) {
-      const reason = `invalid file: found ${file.name}, allowed ${[...IMPORTS, RECORDING].map((one) => `.${one}`).join(' ')}`;
-      this.ui.tell(reason, true);
-      return refuse(reason);
-    }
-    const body = file as unknown as string;
-    const bodySerializer = (value: unknown) => value as BodyInit;
-    const headers = { 'content-type': 'application/octet-stream' };
+    const report = (made: { imported: Imported } | { recorded: true } | { reason: string }) => void (this.reports = [...this.reports, { file: file.name, ...made }]);
     await this.attempt(async () => {
       try {
-        const imported = await wanted(api.POST('/api/v1/deployments/import', { params: { query: { file_name: file.name } }, body, bodySerializer, headers }));
-        this.reports = [...this.reports, { file: file.name, imported }];
+        const imported = await importPlan(file);
+        report({ imported });
+        if (imported.has_recording) this.recorded = await uploadRecording(file);
       } catch (fault) {
-        refuse(textOf(fault));
+        // What holds no plan may hold movements or measurements.
+        const isRefused = fault instanceof Refusal && fault.status === 400 && this.reports.at(-1)?.file !== file.name;
+        const recorded = isRefused ? await uploadRecording(file).catch(() => null) : null;
+        if (recorded) {
+          this.recorded = recorded;
+          return report({ recorded: true });
+        }
+        if (this.reports.at(-1)?.file !== file.name) report({ reason: textOf(fault) });
         throw fault;
       }
     });

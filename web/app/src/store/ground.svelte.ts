@@ -1,6 +1,6 @@
-// Ground that the server lacks and can fetch: what it offers for the view, and the fetch in progress.
+// Heights or land cover that the server lacks and can fetch: what it offers for the view, and the fetch in progress.
 import { wrappedBounds } from '../geo';
-import { api, Refusal, wanted, type GroundFetch, type GroundOffer } from '../api/client';
+import { api, Refusal, wanted, type GroundData, type GroundFetch, type GroundOffer } from '../api/client';
 
 /** An area, degrees. */
 export interface Bounds {
@@ -28,7 +28,10 @@ export class Ground {
   #asked = 0;
 
   /** `arrived` is called when tiles are in use. */
-  constructor(private readonly arrived: (fetch: GroundFetch) => void) {}
+  constructor(
+    private readonly data: GroundData,
+    private readonly arrived: (fetch: GroundFetch) => void,
+  ) {}
 
   /** Asks for the offer of a view, once it rests; null withdraws it. */
   look(bounds: Bounds | null): void {
@@ -42,11 +45,11 @@ export class Ground {
 
   async #ask(bounds: Bounds): Promise<void> {
     const turn = ++this.#asked;
-    const offer = await wanted(api.POST('/api/v1/terrain/offer', { body: { bounds } })).catch(() => null);
+    const offer = await wanted(api.POST('/api/v1/terrain/offer', { body: { bounds, data: this.data } })).catch(() => null);
     if (turn !== this.#asked || this.#bounds !== bounds) return;
     this.offer = offer;
     // Another page, or this one before it was loaded again, has begun a fetch.
-    if (offer?.fetch && !this.running) void this.#follow(offer.fetch);
+    if (offer?.fetch?.data === this.data && !this.running) void this.#follow(offer.fetch);
   }
 
   /** Fetches the ground of the view; the click is the consent to the terms beside it. */
@@ -55,7 +58,7 @@ export class Ground {
     if (!bounds || this.running) return;
     this.fault = '';
     try {
-      await this.#follow(await wanted(api.POST('/api/v1/terrain/fetches', { body: { bounds, consent: true } })));
+      await this.#follow(await wanted(api.POST('/api/v1/terrain/fetches', { body: { bounds, data: this.data, consent: true } })));
     } catch (fault) {
       this.fault = fault instanceof Error ? fault.message : String(fault);
     }

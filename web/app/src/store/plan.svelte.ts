@@ -5,6 +5,8 @@ import {
   wanted,
   type AntennaPreset,
   type Deployment,
+  type EnvironmentPresets,
+  type FormatInfo,
   type Link,
   type ModelInfo,
   type Node,
@@ -23,10 +25,14 @@ export class Plan {
   links = $state.raw<Link[]>([]);
   linksState = $state<LinksState>('none');
   linksFault = $state('');
+  /** Pairs in reach that the server has not computed: of many it takes those of each node with its nearest, and some others. */
+  pairsLeftOut = $state(0);
   roles = $state.raw<RolePreset[]>([]);
   radios = $state.raw<RadioPreset[]>([]);
   antennas = $state.raw<AntennaPreset[]>([]);
   models = $state.raw<ModelInfo[]>([]);
+  formats = $state.raw<FormatInfo[]>([]);
+  presets = $state.raw<EnvironmentPresets | null>(null);
   templates = $state.raw<Template[]>([]);
   loaded = $state(false);
 
@@ -61,16 +67,18 @@ export class Plan {
   /** Reads everything; `choose` is the deployment of the address, null at a new try. */
   async start(choose: string | null): Promise<void> {
     this.#named = choose ?? this.#named;
-    const [roles, radios, antennas, devices, models, templates] = await Promise.all([
+    const [roles, radios, antennas, devices, models, formats, presets, templates] = await Promise.all([
       wanted(api.GET('/api/v1/presets/roles')),
       wanted(api.GET('/api/v1/presets/radios')),
       wanted(api.GET('/api/v1/presets/antennas')),
       wanted(api.GET('/api/v1/presets/devices')),
       wanted(api.GET('/api/v1/presets/models')),
+      wanted(api.GET('/api/v1/presets/formats')),
+      wanted(api.GET('/api/v1/presets/environment')),
       wanted(api.GET('/api/v1/templates')),
       this.listDeployments(this.#named),
     ]);
-    [this.roles, this.models, this.templates] = [roles, models, templates];
+    [this.roles, this.models, this.formats, this.presets, this.templates] = [roles, models, formats, presets, templates];
     this.radios = [...radios, ...devices.radios];
     this.antennas = [...antennas, ...devices.antennas];
     this.loaded = true;
@@ -97,6 +105,7 @@ export class Plan {
       this.nodes = [];
       this.links = [];
       this.linksState = 'none';
+      this.pairsLeftOut = 0;
     }
     await this.refresh();
   }
@@ -126,6 +135,7 @@ export class Plan {
     this.#asking?.abort();
     if (!within || this.nodes.length < 2) {
       this.links = [];
+      this.pairsLeftOut = 0;
       this.linksState = 'none';
       return;
     }
@@ -137,6 +147,7 @@ export class Plan {
       const found = await wanted(api.GET('/api/v1/deployments/{id}/links', { params: { path }, signal: asking.signal }));
       if (asking.signal.aborted) return;
       this.links = found.links;
+      this.pairsLeftOut = found.pairs_left_out;
       this.linksState = 'ready';
     } catch (fault) {
       if (asking.signal.aborted) return;

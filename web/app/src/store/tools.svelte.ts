@@ -8,6 +8,9 @@ import type { Plan } from './plan.svelte';
 /** Knowledge of the ground below a predicted link. */
 export const groundOf = (segment: { result: LinkResult }) => segment.result.terrain.ground ?? 'known';
 
+/** Link margin that planned relays leave, where no other is asked for, dB. */
+export const MARGIN_DB = 10;
+
 /** A line over each hop of a way, dashed where the ground is not known. */
 function hops(places: readonly LatLon[], segments: readonly { result: LinkResult }[]): Feature[] {
   return segments.flatMap((segment, at) => {
@@ -83,9 +86,9 @@ export class Tools {
     };
   }
 
-  async planRelay(tx: string, rx: string, target_data_rate_bps: number, relay_height_agl_m: number, max_hops: number): Promise<void> {
+  async planRelay(tx: string, rx: string, target_data_rate_bps: number, relay_height_agl_m = 10, max_hops = 8, margin_db = MARGIN_DB): Promise<void> {
     await this.#work('relay', async () => {
-      const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, strategy: 'optimal' as const };
+      const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, margin_db, strategy: 'optimal' as const };
       this.relay = await wanted(api.POST('/api/v1/relay/plan', { body }));
       [this.route, this.scan, this.placement] = [null, null, null];
     });
