@@ -16,6 +16,13 @@ export function destination(from: LatLon, azimuth_deg: number, distance_m: numbe
   return { lat: lat / RAD, lon: ((lon / RAD + 540) % 360) - 180 };
 }
 
+/** Direction from one place to another at its start, degrees clockwise from north, [0, 360). */
+export function azimuth_deg(from: LatLon, to: LatLon): number {
+  const [p, q, east] = [from.lat * RAD, to.lat * RAD, (to.lon - from.lon) * RAD];
+  const angle_deg = Math.atan2(Math.sin(east) * Math.cos(q), Math.cos(p) * Math.sin(q) - Math.sin(p) * Math.cos(q) * Math.cos(east)) / RAD;
+  return (angle_deg + 360) % 360;
+}
+
 /** A longitude in the turn around the Earth that lies nearest to another, degrees: beyond ±180 across that meridian. */
 export function turned(lon: number, about: number): number {
   return lon + 360 * Math.round((about - lon) / 360);

@@ -63,6 +63,7 @@ export function press(event: KeyboardEvent): boolean {
   else if (event.key === 'Escape') {
     if (ui.fan) ui.fan = null;
     else if (ui.tool !== 'select') ui.tool = 'select';
+    else if (app.paths.free) app.paths.clear();
     else if (app.tools.drawn.length) {
       app.tools.clearDrawn();
     } else ui.selected = [];

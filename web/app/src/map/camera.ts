@@ -2,6 +2,13 @@
 import type { Map as MapLibre, PaddingOptions } from 'maplibre-gl';
 import { turned, type LatLon } from '../geo';
 
+/** Zoom, latitude, longitude of a view. */
+export interface View {
+  zoom: number;
+  lat: number;
+  lon: number;
+}
+
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
 

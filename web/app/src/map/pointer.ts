@@ -1,9 +1,11 @@
 // The pointer on the map: places, clicks, and nodes that are dragged.
 import type { Map as MapLibre, MapMouseEvent, MapTouchEvent } from 'maplibre-gl';
 import { wrapped, type LatLon } from '../geo';
+import type { AimHandle } from './aim';
 
-/** A node, a link, or neither. */
+/** A handle, a node, a link, or none of them. */
 export interface Hit {
+  handle?: AimHandle;
   node?: string;
   link?: [string, string];
 }
@@ -14,9 +16,11 @@ export interface PointerEvents {
   picked(what: Hit & { place: LatLon; extend: boolean }): void;
   doubled(place: LatLon): void;
   dragged(id: string, to: LatLon, end: boolean): void;
-  /** A long press, or the second button of a mouse, at a point of the map, px. */
+  /** A handle that is dragged from a place to another. */
+  aimed?(handle: AimHandle, from: LatLon, to: LatLon, end: boolean): void;
   /** The node or link below the pointer, at a point of the map, px; null for neither. */
   hovered?(what: (Hit & { x: number; y: number }) | null): void;
+  /** A long press, or the second button of a mouse, at a point of the map, px. */
   pressed?(what: Hit & { place: LatLon; x: number; y: number }): void;
 }
 
@@ -36,17 +40,17 @@ export class Pointer {
   draggable: (id: string, touch: boolean) => boolean = () => true;
   #press: { timer: ReturnType<typeof setTimeout>; x: number; y: number } | null = null;
   #pressed = false;
-  #holding: { id: string; x: number; y: number; moved: boolean } | null = null;
+  #holding: { what: string | AimHandle; from: LatLon; x: number; y: number; moved: boolean } | null = null;
   #dropped = false;
 
-  /** `hit` says which node or link is at a point of the screen, px. */
-  constructor(private readonly map: MapLibre, private readonly hit: (at: { x: number; y: number }) => Hit, private readonly events: PointerEvents) {
+  /** `hit` says which handle, node or link is at a point of the screen, px; a finger hits handles from further off. */
+  constructor(private readonly map: MapLibre, private readonly hit: (at: { x: number; y: number }, touch?: boolean) => Hit, private readonly events: PointerEvents) {
     map.on('mousemove', (event) => {
       events.pointer(place(event));
       if (this.#holding) return events.hovered?.(null);
       const below = hit(event.point);
       const isAny = Object.keys(below).length > 0;
-      map.getCanvas().style.cursor = isAny ? 'pointer' : '';
+      map.getCanvas().style.cursor = below.handle ? 'grab' : isAny ? 'pointer' : '';
       events.hovered?.(isAny ? { ...below, x: event.point.x, y: event.point.y } : null);
     });
     map.on('mouseout', () => {
@@ -100,10 +104,10 @@ export class Pointer {
     const touch = event.type === 'touchstart';
     if (touch) this.#startPress(event as MapTouchEvent);
     if ('button' in event.originalEvent && event.originalEvent.button !== 0) return;
-    const { node } = this.hit(event.point);
-    if (!node || !this.draggable(node, touch)) return;
+    const { handle, node } = this.hit(event.point, touch);
+    if (!handle && (!node || !this.draggable(node, touch))) return;
     event.preventDefault();
-    this.#holding = { id: node, x: event.point.x, y: event.point.y, moved: false };
+    this.#holding = { what: handle ?? (node as string), from: place(event), x: event.point.x, y: event.point.y, moved: false };
   }
 
   #drag(event: MapEvent): void {
@@ -114,7 +118,7 @@ export class Pointer {
     if (!holding.moved && Math.hypot(event.point.x - holding.x, event.point.y - holding.y) < least_px) return;
     holding.moved = true;
     this.map.getCanvas().style.cursor = 'grabbing';
-    this.events.dragged(holding.id, place(event), false);
+    this.#tell(holding, place(event), false);
   }
 
   #drop(event: MapEvent): void {
@@ -124,6 +128,11 @@ export class Pointer {
     this.#dropped = 'button' in event.originalEvent;
     // The click of a release comes in the same turn, if it comes.
     setTimeout(() => (this.#dropped = false));
-    this.events.dragged(holding.id, place(event), true);
+    this.#tell(holding, place(event), true);
+  }
+
+  #tell({ what, from }: { what: string | AimHandle; from: LatLon }, to: LatLon, end: boolean): void {
+    if (typeof what === 'string') this.events.dragged(what, to, end);
+    else this.events.aimed?.(what, from, to, end);
   }
 }

@@ -137,13 +137,34 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       layout: { 'text-field': ['to-string', ['get', 'count']], 'text-font': [FONT], 'text-size': 11, 'text-allow-overlap': true, 'text-ignore-placement': true },
       paint: { 'text-color': theme.text },
     },
+    { id: 'aim-axis', type: 'line', source: 'aim', filter: ['==', ['geometry-type'], 'LineString'], paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [2, 2] } },
+    {
+      id: 'aim',
+      type: 'circle',
+      source: 'aim',
+      filter: ['==', ['geometry-type'], 'Point'],
+      paint: {
+        'circle-radius': ['match', ['get', 'kind'], 'azimuth', 7.5, 6],
+        'circle-color': ['match', ['get', 'kind'], 'azimuth', theme.ring, theme.halo],
+        'circle-stroke-color': ['match', ['get', 'kind'], 'azimuth', theme.halo, theme.ring],
+        'circle-stroke-width': 2.5,
+      },
+    },
+    {
+      id: 'aim-degrees',
+      type: 'symbol',
+      source: 'aim',
+      filter: ['has', 'label'],
+      layout: { 'text-field': ['get', 'label'], 'text-font': [FONT], 'text-size': 14, 'text-offset': [0, -1.4], 'text-allow-overlap': true, 'text-ignore-placement': true },
+      paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 2 },
+    },
     { id: 'cursor', type: 'circle', source: 'cursor', paint: { 'circle-radius': 6, 'circle-color': theme.text, 'circle-stroke-color': theme.halo, 'circle-stroke-width': 2.5 } },
     { id: 'failed', type: 'symbol', source: 'failed', layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
   ];
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'cursor'] as const;
+export const SOURCES = ['world', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'aim', 'cursor'] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {

@@ -9,6 +9,7 @@ import type { LatLon } from '../geo';
 import type { Grid } from '../store/grid';
 import type { Units } from '../units';
 import { COLOURS } from '../verdict';
+import { nearestHandle } from './aim';
 import { Basemap } from './basemap';
 import * as camera from './camera';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
@@ -32,13 +33,6 @@ import { WorldMap } from './world-map';
 
 setWorkerUrl(worker);
 
-/** Zoom, latitude, longitude of a view. */
-export interface View {
-  zoom: number;
-  lat: number;
-  lon: number;
-}
-
 /** Sources and layers of a view, above those of all. */
 export interface MoreLayers {
   sources: readonly string[];
@@ -46,7 +40,7 @@ export interface MoreLayers {
 }
 
 export interface MapEvents extends PointerEvents {
-  moved(view: View): void;
+  moved(view: camera.View): void;
   failed(text: string): void;
 }
 
@@ -100,7 +94,7 @@ export class MapView {
   /** The ground was replaced: what a browser has kept of it may be old. */
   #renewed = false;
 
-  constructor(container: HTMLElement, start: View, dark: boolean, units: Units, private readonly events: MapEvents, private readonly more: MoreLayers = { sources: [], layers: () => [] }) {
+  constructor(container: HTMLElement, start: camera.View, dark: boolean, units: Units, private readonly events: MapEvents, private readonly more: MoreLayers = { sources: [], layers: () => [] }) {
     this.#theme = THEMES[dark ? 'dark' : 'light'];
     this.#own = [...SOURCES, ...more.sources];
     this.relief = new ReliefPainter(reliefUrl(), (text) => this.events.failed(text));
@@ -148,7 +142,7 @@ export class MapView {
     this.tubes = this.#ground.tubes;
     this.#area = new KnownGround(this.map, this.relief, this.missing, (name, features) => this.put(name, features));
     new WorldMap(this.map, (name, features) => this.put(name, features), (place) => this.known(place));
-    this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
+    this.#pointer = new Pointer(this.map, (at, touch) => this.#hit(at, touch), events);
     this.map.on('click', CLUSTERS, (event) => void this.map.easeTo({ center: event.lngLat, zoom: this.map.getZoom() + 2 }));
   }
 
@@ -174,7 +168,7 @@ export class MapView {
     else this.map.once('style.load', () => guarded(work));
   }
 
-  view(): View {
+  view(): camera.View {
     const centre = this.map.getCenter();
     return { zoom: this.map.getZoom(), lat: centre.lat, lon: centre.lng };
   }
@@ -383,8 +377,10 @@ export class MapView {
     this.put('cursor', place ? [point(place)] : []);
   }
 
-  setLobe(features: Feature[]): void {
+  /** Lobes of antennas, and the handles that aim them. */
+  setLobe(features: Feature[], handles: Feature[] = []): void {
     this.put('lobe', features);
+    this.put('aim', handles);
   }
 
   setRegion(features: Feature[]): void {
@@ -451,9 +447,12 @@ export class MapView {
     camera.goTo(this.map, place, padding);
   }
 
-  /** The node at a point of the screen, else the link. */
-  #hit({ x, y }: { x: number; y: number }): Hit {
-    if (!this.ready || (this.#large.clustered.size && this.map.queryRenderedFeatures([x, y], { layers: [CLUSTERS] }).length)) return {};
+  /** The handle at a point of the screen, else the node, else the link. */
+  #hit({ x, y }: { x: number; y: number }, touch = false): Hit {
+    if (!this.ready) return {};
+    const handle = nearestHandle(this.#sources.get('aim') ?? [], (place) => this.map.project(camera.shown(this.map, place)), { x, y }, touch);
+    if (handle) return { handle };
+    if (this.#large.clustered.size && this.map.queryRenderedFeatures([x, y], { layers: [CLUSTERS] }).length) return {};
     const box: [[number, number], [number, number]] = [[x - CLICK_RADIUS_PX, y - CLICK_RADIUS_PX], [x + CLICK_RADIUS_PX, y + CLICK_RADIUS_PX]];
     const nodes = this.#large.clustered.size ? this.#nodes.filter((node) => !this.#large.clustered.has(node.id)) : this.#nodes;
     const nearest = nearestNode(nodes, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX + 7);

@@ -8,8 +8,10 @@ import { Changes } from './changes';
 import { Commands } from './commands';
 import { Coverages } from './coverage.svelte';
 import { isPattern } from '../antenna-files';
+import type { Heights } from '../clearance';
 import { Ground } from './ground.svelte';
 import { History, Unfinished } from './history.svelte';
+import { Paths, SAMPLES, type Spot } from './paths.svelte';
 import { Patterns } from './patterns.svelte';
 import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
@@ -45,6 +47,8 @@ export class App {
   readonly coverages = new Coverages((id) => this.#subject(id));
   readonly tools = new Tools(this.plan);
   readonly patterns = new Patterns();
+  /** The path of the profile. */
+  readonly paths = new Paths(this.plan, () => this.analysis);
   readonly commands = new Commands(this.plan, this.history, (ids) => (this.ui.selected = ids));
   map = $state.raw<MapView | null>(null);
   analysis = $state.raw<LinkAnalysis | null>(null);
@@ -97,6 +101,7 @@ export class App {
 
   async chooseDeployment(id: string | null): Promise<void> {
     this.ui.selected = [];
+    this.paths.clear();
     this.history.clear();
     this.coverages.leave();
     this.tools.clear();
@@ -220,11 +225,60 @@ export class App {
 
   /** Selects a node, or makes it an end of the link that is chosen. */
   pickNode(id: string, extend: boolean): void {
-    const { ui } = this;
-    if (ui.tool !== 'link') return ui.pick(id, extend);
-    const [first] = ui.selected;
-    ui.selected = ui.selected.length === 1 && first && first !== id ? [first, id] : [id];
-    if (ui.selected.length === 2) ui.tool = 'select';
+    const node = this.plan.byId.get(id);
+    if (this.ui.tool === 'link' && node) this.pickEnd(node, id);
+    else this.ui.pick(id, extend);
+  }
+
+  /** Chooses an end of a link or of a path: two nodes are a link, other places a profile that stores nothing. */
+  pickEnd(place: LatLon, id?: string): void {
+    const { ui, paths } = this;
+    const chosen = ui.selected.length === 1 ? ui.selected[0] : undefined;
+    const first = paths.from ?? (chosen ? paths.spot(place, chosen) : null);
+    const next = paths.spot(place, id);
+    if (!first || (id && first.id === id)) {
+      ui.selected = id ? [id] : [];
+      paths.from = id ? null : next;
+      return;
+    }
+    ui.tool = 'select';
+    if (first.id && id) {
+      paths.clear();
+      ui.selected = [first.id, id];
+    } else void this.profileBetween([first, next]);
+  }
+
+  /** Shows the profile between two places. */
+  async profileBetween(ends: readonly [Spot, Spot]): Promise<void> {
+    this.ui.selected = [];
+    this.ui.sheet = 'map';
+    await this.attempt(() => this.paths.between(ends));
+  }
+
+  /** Gives masts of the profile other heights; those of nodes are stored as one change. */
+  async raise(heights_agl_m: Heights): Promise<void> {
+    const { course } = this.paths;
+    if (!course) return;
+    this.paths.heights_agl_m = heights_agl_m;
+    const taller = new Map(course.ends.flatMap(({ id, height_agl_m }, at) => (id && heights_agl_m[at] !== null && heights_agl_m[at] !== height_agl_m ? [[id, heights_agl_m[at] as number] as const] : [])));
+    this.paths.raise(heights_agl_m);
+    if (taller.size) await this.attempt(() => this.commands.edit([...taller.keys()], ({ id }) => ({ height_agl_m: taller.get(id) ?? null }), 'Height'));
+    // Another drag may have begun meanwhile.
+    if (this.paths.heights_agl_m === heights_agl_m) this.paths.heights_agl_m = null;
+  }
+
+  /** Makes nodes of the ends of the profile that have none, and selects the link. */
+  async keepPath(): Promise<void> {
+    const { free } = this.paths;
+    if (!free) return;
+    const places = free.ends.filter((end) => end.id === null);
+    const names = this.freeNames('Node', places.length, this.plan.nodes.length + 1);
+    const bodies = places.map(({ place, height_agl_m }, at) => ({ name: names[at] as string, ...place, height_agl_m }));
+    if (!(await this.attempt(async () => (await this.commands.add(bodies), true)))) return;
+    const made = [...this.ui.selected];
+    const ends = free.ends.map((end) => end.id ?? made.shift());
+    this.paths.clear();
+    this.ui.selected = ends.filter((id) => id !== undefined);
   }
 
   /** Adds a node, or scans, at the middle of the map, where its cross is. */
@@ -236,6 +290,7 @@ export class App {
     const place = { lat, lon: wrapped(lng) };
     if (this.ui.tool === 'add') void this.addNode(place);
     else if (this.ui.tool === 'scan') void this.scanFrom(place);
+    else if (this.ui.tool === 'link') this.pickEnd(place);
   }
 
   /** Lists the nodes in reach of a place, in the panel of the tools. */
@@ -352,7 +407,7 @@ export class App {
     // The numbers of another pair are not those of this one.
     if (this.analysis && (this.analysis.tx_node_id !== tx || this.analysis.rx_node_id !== rx)) this.analysis = null;
     try {
-      const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, samples: 512 } }));
+      const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, samples: SAMPLES } }));
       if (turn !== this.#analysing) return;
       this.analysis = found;
       this.analysisState = 'none';
@@ -367,6 +422,7 @@ export class App {
   clearAnalysis(): void {
     this.#analysing++;
     this.analysis = null;
+    this.paths.heights_agl_m = null;
     this.analysisState = 'none';
     this.profileAt_m = null;
   }

@@ -243,10 +243,11 @@ export class Commands {
     this.plan.put(await wanted(api.PATCH('/api/v1/nodes/{id}', { params: { path }, body: patch })));
   }
 
-  /** Edits nodes; fields left out stay. */
-  async edit(ids: string[], patch: NodePatch, field: string): Promise<void> {
+  /** Edits nodes, all alike or each by a patch of its own; fields left out stay. */
+  async edit(ids: string[], of: NodePatch | ((node: Node) => NodePatch), field: string): Promise<void> {
     const steps = ids.map((id): Step => {
       const before = this.#known(id);
+      const patch = typeof of === 'function' ? of(before) : of;
       /** Fields as the last change of this page left them. */
       let left: Partial<Node> | null = null;
       const change = async (next: NodePatch) => {
