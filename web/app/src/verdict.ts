@@ -41,6 +41,14 @@ export const DASHES: Record<Rating, number[]> = {
 
 export const WIDTHS: Record<Rating, number> = { excellent: 3.4, good: 2.4, marginal: 2.4, poor: 2.4, no_link: 1.8, unknown: 2 };
 
+/** Margin of the strongest links, dB: those above it are drawn as broad. */
+const STRONG_DB = 40;
+/** Breadth of the weakest link and of the strongest, in that of their rating. */
+export const BREADTHS = [0.7, 1.6] as const;
+
+/** Strength of a link by its margin, [0, 1): 1 itself would be the next number of a rating. */
+export const strength = (margin_db: number): number => Math.min(0.98, Math.max(0, margin_db / STRONG_DB));
+
 /** The rating of a direction of a link. */
 export function rating(link: Link, direction: LinkDirection): Rating {
   return link.ground === 'unknown' ? 'unknown' : direction.verdict;

@@ -15,6 +15,14 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBe(links.links.length);
   expect(await page.evaluate(() => window.groundwave.map.drawnLinks)).toBeGreaterThan(0);
 
+  // A line is the broader the more margin it has.
+  const widths = await page.evaluate(() => {
+    const source = window.groundwave.map.map.querySourceFeatures('links');
+    return window.groundwave.app.plan.links.map((link) => ({ margin_db: Math.min(link.forward.link_margin_db, link.reverse.link_margin_db), strength: Number(source.find(({ properties }) => properties['a'] === link.a_node_id && properties['b'] === link.b_node_id)?.properties['strength'] ?? 0) })).sort((a, b) => a.margin_db - b.margin_db);
+  });
+  expect(widths.at(-1)!.strength).toBeGreaterThan(widths[0]!.strength + 0.2);
+  expect(JSON.stringify(await page.evaluate(() => window.groundwave.map.map.getPaintProperty('links', 'line-width')))).toContain('strength');
+
   const at = await pixel(page, PLACES.Ramberget);
   await page.mouse.click(at.x, at.y);
   await expect(page.getByRole('option', { name: /Ramberget/ })).toHaveAttribute('aria-selected', 'true');

@@ -3,7 +3,7 @@ import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geo
 import { lossDb } from '../antenna-files';
 import type { Link, RadioConfig } from '../api/client';
 import { between, destination, turned, type LatLon } from '../geo';
-import { closes, rating, type Rating } from '../verdict';
+import { closes, rating, strength, type Rating } from '../verdict';
 import { LAT_MAX_DEG } from './mercator';
 
 export interface Box {
@@ -55,12 +55,12 @@ export function path(places: readonly LatLon[]): [number, number][] {
   return places.map((place) => [(lon = turned(place.lon, lon)), place.lat]);
 }
 
-/** The half of a link that leaves one end: it has the rating of that direction. */
-function half(id: string, from: LatLon, to: LatLon, rated: Rating, link: Link): Feature<LineString> {
+/** The half of a link that leaves one end: it has the rating and the strength of that direction. */
+function half(id: string, from: LatLon, to: LatLon, rated: Rating, margin_db: number, link: Link): Feature<LineString> {
   const middle = between(from, to, 0.5);
   return {
     type: 'Feature',
-    properties: { id, rating: rated, a: link.a_node_id, b: link.b_node_id },
+    properties: { id, rating: rated, strength: strength(margin_db), a: link.a_node_id, b: link.b_node_id },
     geometry: { type: 'LineString', coordinates: path([from, middle]) },
   };
 }
@@ -70,11 +70,11 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
   const id = `${link.a_node_id}|${link.b_node_id}`;
   const [there, back] = [rating(link, link.forward), rating(link, link.reverse)];
   if (there === back) {
-    const whole = half(id, a, b, there, link);
+    const whole = half(id, a, b, there, Math.min(link.forward.link_margin_db, link.reverse.link_margin_db), link);
     whole.geometry.coordinates = path([a, b]);
     return [whole];
   }
-  return [half(`${id}|f`, a, b, there, link), half(`${id}|r`, b, a, back, link)];
+  return [half(`${id}|f`, a, b, there, link.forward.link_margin_db, link), half(`${id}|r`, b, a, back, link.reverse.link_margin_db, link)];
 }
 
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */

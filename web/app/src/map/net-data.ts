@@ -3,7 +3,7 @@ import type { Link } from '../api/client';
 import { turned, type LatLon } from '../geo';
 import type { Cluster } from './clusters';
 import type { Placed } from './features';
-import { closes, rating, RATINGS } from '../verdict';
+import { closes, rating, RATINGS, strength } from '../verdict';
 import { SHAPES } from './icons';
 import { mercatorX, mercatorY } from './mercator';
 import { weight } from './ranked';
@@ -22,9 +22,6 @@ export interface NetData {
 /** Numbers of a segment and of a place. */
 export const SEGMENT = 5;
 export const PLACE = 3;
-
-/** Margin of the strongest links, dB: those above it are drawn as broad. */
-const STRONG_DB = 40;
 
 /** All nodes, and the halves of the links that close; `left` nodes and their links are drawn elsewhere. Nodes of a cluster have no symbol: their links end at it, the first of each pair of ends alone. */
 export function netData(nodes: readonly Placed[], links: readonly Link[], byId: ReadonlyMap<string, Placed>, left: ReadonlySet<string>, clusters: readonly Cluster[] = []): NetData {
@@ -48,7 +45,7 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
   let filled = 0;
   const add = (ends: readonly number[], rated: number, margin_db: number) => {
     segments.set(ends, filled);
-    segments[filled + 4] = rated + Math.min(0.98, Math.max(0, margin_db / STRONG_DB));
+    segments[filled + 4] = rated + strength(margin_db);
     filled += SEGMENT;
   };
   for (const link of links) {

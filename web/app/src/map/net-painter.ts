@@ -1,5 +1,5 @@
 // Nodes and links of a large mesh: drawn once a picture, and copied into it when ground below them comes.
-import { COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
+import { BREADTHS, COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
 import { SYMBOL_SIDE_PX, symbol } from './icons';
 import { drawInstances, filter, program, rgba, square, Target, useSquare } from './gpu';
 import { PLACE, ROLES, SEGMENT, type NetData } from './net-data';
@@ -25,7 +25,7 @@ void main() {
   vec2 run = b - a;
   float len = max(length(run), 0.001);
   // Strong links are broad, weak ones thin.
-  float width = u_widths[v_rating] * (0.7 + 0.9 * fract(a_rating)) * u_ratio;
+  float width = u_widths[v_rating] * mix(${BREADTHS[0].toFixed(2)}, ${BREADTHS[1].toFixed(2)}, fract(a_rating)) * u_ratio;
   vec2 across = vec2(-run.y, run.x) / len * width * 0.5;
   v_along = a_corner.x * len / width;
   gl_Position = vec4((mix(a, b, a_corner.x) + across * a_corner.y) / u_half, 0.0, 1.0);

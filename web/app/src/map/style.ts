@@ -1,7 +1,7 @@
 // Layers of the map, from the ground up.
 import type { ExpressionSpecification, LayerSpecification, StyleSpecification, SymbolLayerSpecification } from 'maplibre-gl';
 import inter from '@fontsource/inter/files/inter-latin-600-normal.woff2?url';
-import { COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
+import { BREADTHS, COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
 import { EMPTY } from './features';
 import type { MapTheme } from './theme';
 
@@ -14,6 +14,9 @@ export const TOWNS = 'towns';
 export const CLUSTERS = 'clusters';
 /** Hatching that lies on the raised ground. */
 export const DRAPED_MISSING = 'missing-draped';
+
+/** Strength at which a line is as broad as its rating says. */
+const STRENGTH_USUAL = (1 - BREADTHS[0]) / (BREADTHS[1] - BREADTHS[0]);
 
 function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): ExpressionSpecification {
   const arms = RATINGS.flatMap((rating) => [rating, wrap(values[rating] as T)]);
@@ -42,7 +45,8 @@ export const NODE_LAYOUT: SymbolLayerSpecification['layout'] = {
 };
 
 export function layers(theme: MapTheme): LayerSpecification[] {
-  const width = byRating(WIDTHS, (value) => value);
+  // Strong links are broad, weak ones thin; lines of other views have no strength.
+  const width = ['*', byRating(WIDTHS, (value) => value), ['interpolate', ['linear'], ['coalesce', ['get', 'strength'], STRENGTH_USUAL], 0, BREADTHS[0], 1, BREADTHS[1]]] as unknown as ExpressionSpecification;
   return [
     { id: 'world', type: 'fill', source: 'world', paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
     // Ground that is there has its own coasts.
