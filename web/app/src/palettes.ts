@@ -12,6 +12,9 @@ export type PaletteName = keyof typeof PALETTES;
 /** Colours of servers that share a map. */
 export const SERVERS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9', '#f0e442', '#7a5195', '#8c564b', '#5f6f52'] as const;
 
+/** Colours of cells that the first, the second, and both of two nodes serve. */
+export const COMMON_COLOURS = [SERVERS[5], SERVERS[1], '#6a1b9a'] as const;
+
 /** Colours of verdicts on a coverage: no link, poor, marginal, good, excellent. */
 export const VERDICT_COLOURS = ['#00000000', '#e08a3c', '#f0c75e', '#3f8fc4', '#1f4e8c'] as const;
 
@@ -23,13 +26,14 @@ export function rgb(hex: string): [number, number, number] {
 const made = new Map<string, Uint8Array>();
 
 /** 256 RGBA colours of a palette. */
-export function table(name: PaletteName | 'servers' | 'verdicts'): Uint8Array {
+export function table(name: PaletteName | 'servers' | 'verdicts' | 'common'): Uint8Array {
   const kept = made.get(name);
   if (kept) return kept;
   const found = new Uint8Array(256 * 4);
   for (let at = 0; at < 256; at++) {
     let colour: number[];
     if (name === 'servers') colour = rgb(SERVERS[at % SERVERS.length] as string);
+    else if (name === 'common') colour = rgb(COMMON_COLOURS[Math.min(at, COMMON_COLOURS.length - 1)] as string);
     else if (name === 'verdicts') colour = rgb(VERDICT_COLOURS[Math.min(at, VERDICT_COLOURS.length - 1)] as string);
     else {
       const stops = PALETTES[name];
@@ -70,6 +74,8 @@ export function stepColour(name: PaletteName, step: number, count: number): stri
   return `rgb(${[...table(name).subarray(at, at + 3)].join(' ')})`;
 }
 
-export function gradient(name: PaletteName): string {
-  return `linear-gradient(90deg, ${PALETTES[name].join(', ')})`;
+/** The colours of a palette from left to right, between two shares of the breadth. */
+export function gradient(name: PaletteName, [from, to]: readonly [number, number] = [0, 1]): string {
+  const stops = PALETTES[name];
+  return `linear-gradient(90deg, ${stops.map((colour, at) => `${colour} ${((from + ((to - from) * at) / (stops.length - 1)) * 100).toFixed(2)}%`).join(', ')})`;
 }

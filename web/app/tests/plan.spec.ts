@@ -209,7 +209,22 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   const whole = await share();
   expect(whole).toBeCloseTo(job.covered_percent, 0);
   await expect(first).toContainText(`${job.covered_area_km2.toFixed(job.covered_area_km2 < 100 ? 1 : 0)} km²`);
-  const slider = page.locator('.strip').getByRole('slider', { name: 'Threshold' });
+  // One slider: the handle on the ramp of the legend, whose text is in the unit of the legend.
+  const slider = page.getByRole('slider', { name: 'Threshold' });
+  await expect(slider).toHaveCount(1);
+  const needed_dbm = await page.evaluate(() => window.groundwave.app.coverages.needed!);
+  await slider.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(slider).toHaveAttribute('aria-valuetext', `${(needed_dbm + 1).toFixed(0).replace('-', '−')} dBm`);
+  await expect(page.locator('#legend output')).toHaveText(`from ${(needed_dbm + 1).toFixed(0).replace('-', '−')} dBm`);
+  const ramp = (await page.locator('.strip .ramp').boundingBox())!;
+  await page.mouse.move(ramp.x + 2, ramp.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(ramp.x + ramp.width * 0.5, ramp.y + 4, { steps: 4 });
+  await page.mouse.up();
+  const { cut, value, range } = await page.evaluate(() => ({ cut: document.querySelector('.cut')!.getBoundingClientRect().right, value: window.groundwave.app.coverages.threshold_db, range: Number(document.querySelector<HTMLInputElement>('[aria-label=Threshold]')!.max) + 20 }));
+  expect(Math.abs(value + 20 - range / 2)).toBeLessThan(2);
+  expect(Math.abs(cut - (ramp.x + ramp.width / 2))).toBeLessThan(4);
   await slider.fill('20');
   await expect.poll(share).toBeLessThan(whole);
   await slider.fill('0');
@@ -219,6 +234,20 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   await slider.fill('99');
   await expect.poll(share).toBeLessThan(likely);
   await slider.fill('10');
+
+  // The area that both serve, counted cell by cell.
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('common');
+  await expect(page.locator('#legend')).toContainText('Both nodes');
+  const parts = () => page.locator('#legend .pair').evaluateAll((pairs) => pairs.map((pair) => Number(/: ([\d.]+) km²/.exec(pair.textContent!)![1])));
+  const [both, second, first_alone] = (await parts()) as [number, number, number];
+  expect(both).toBeGreaterThan(0);
+  const served = await page.evaluate(() => window.groundwave.app.coverages.jobs.map((job) => window.groundwave.app.coverages.covers.get(job.id)!.area_km2));
+  expect(Math.abs(both + first_alone - served[0]!) / served[0]!).toBeLessThan(0.03);
+  expect(Math.abs(both + second - served[1]!) / served[1]!).toBeLessThan(0.03);
+  await expect(page.locator('#common')).toContainText(`${Math.round((both / (both + second + first_alone)) * 100)} % of the area`);
+  await slider.fill('25');
+  expect((await parts())[0]!).toBeLessThan(both);
+  await slider.fill('0');
 
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('power');
   await page.getByRole('combobox', { name: 'Unit' }).selectOption('margin');

@@ -3,7 +3,7 @@ import { api, wanted, type Indoor, type RadioConfig, type Surroundings } from '.
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-painter';
 import { stepped, table, type PaletteName } from '../palettes';
-import { coverOf, emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Cover, type Grid, type GridBounds } from './grid';
+import { COMMON, common, coverOf, emptyGrid, NO_GROUND, PATH_MISSING, put, SERVER_MASK, strongest, type CellTile, type Cover, type Grid, type GridBounds } from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
 import { store, stored } from './ui.svelte';
 
@@ -13,8 +13,8 @@ export interface RateStep {
   data_rate_bps: number;
 }
 
-/** Meaning of the colours: those of the painter's, or the SINR of a mesh whose nodes disturb each other. */
-export type Shade = Colouring | 'sinr';
+/** Meaning of the colours: those of the painter's, the SINR of a mesh whose nodes disturb each other, or which of two nodes serve a cell. */
+export type Shade = Colouring | 'sinr' | 'common';
 
 export type Statistics = components['schemas']['CoverageStatistics'];
 
@@ -95,7 +95,24 @@ export class Coverages {
   /** True if cells are coloured by their SINR. */
   bySinr = $derived(this.colouring === 'sinr' && this.mesh.grid?.sinr !== undefined);
   /** The grid as it is drawn, whose values are powers or SINRs. */
-  drawn = $derived.by(() => (this.grid && this.bySinr ? { ...this.grid, power: this.grid.sinr as Int16Array } : this.grid));
+  drawn = $derived.by(() => (this.grid && this.bySinr ? { ...this.grid, power: this.grid.sinr as Int16Array } : (this.#common ?? this.grid)));
+  /** True if cells are coloured by which of two nodes serve them. */
+  byCommon = $derived(this.colouring === 'common' && this.shown.length === 2);
+  #common = $derived.by(() => {
+    const { byCommon, shown, threshold_db } = this;
+    if (!byCommon) return null;
+    const [first, second] = shown as [Job, Job];
+    const least = [first, second].map((job) => ((job.sensitivity_dbm ?? Infinity) + threshold_db) * 100);
+    return common([first.grid as Grid, second.grid as Grid], (power, at) => power >= (least[at] as number));
+  });
+  /** Areas that the first, the second, and both of two nodes serve, km², and the common share of all that. */
+  commonCover = $derived.by(() => {
+    const grid = this.#common;
+    if (!grid) return null;
+    const areas_km2 = Object.values(COMMON).map((part) => coverOf(grid, (cell) => ((grid.meta[cell] as number) & SERVER_MASK) === part).area_km2) as [number, number, number];
+    const all_km2 = areas_km2[0] + areas_km2[1] + areas_km2[2];
+    return { areas_km2, share: all_km2 ? areas_km2[COMMON.both] / all_km2 : 0 };
+  });
   /** Received power, dBm, or SINR, dB, at margin 0. */
   needed = $derived(this.bySinr ? this.mesh.required_sinr_db : this.sensitivity_dbm);
   /** Upper end of the legend: most cells are below it, so that the palette is used up. */
@@ -119,8 +136,8 @@ export class Coverages {
   threshold = $derived(this.needed === null ? -999 : this.needed + this.threshold_db);
   look = $derived.by(
     (): CoverageStyle => ({
-      colouring: this.colouring === 'sinr' ? 'power' : this.colouring,
-      palette: this.colouring === 'power' && this.unit === 'rate' && this.rates.length ? stepped(this.palette, this.rates.map((step) => step.from_dbm), this.range) : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
+      colouring: this.byCommon ? 'server' : this.colouring === 'sinr' || this.colouring === 'common' ? 'power' : this.colouring,
+      palette: this.byCommon ? table('common') : this.colouring === 'power' && this.unit === 'rate' && this.rates.length ? stepped(this.palette, this.rates.map((step) => step.from_dbm), this.range) : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
       low: this.range[0],
       high: this.range[1],
       threshold: this.threshold,

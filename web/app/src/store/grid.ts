@@ -134,6 +134,33 @@ export function strongest(grids: readonly Grid[]): Grid | null {
   return found;
 }
 
+/** Cells of a grid that one of two grids, the other, or both serve. */
+export const COMMON = { first: 0, second: 1, both: 2 } as const;
+
+/** Two grids as one whose cells say who serves them; a cell that none of them serves has no power. `serves` says if a power, hundredths of dBm, is enough of a grid. */
+export function common(grids: readonly [Grid, Grid], serves: (power: number, at: number) => boolean): Grid | null {
+  const joint = strongest(grids);
+  if (!joint) return null;
+  const { rows, columns, bounds } = joint.shape;
+  const found = { ...joint, power: joint.power.slice(), meta: joint.meta.slice() };
+  for (let row = 0; row < rows; row++) {
+    const lat = bounds.north - ((row + 0.5) * (bounds.north - bounds.south)) / rows;
+    for (let column = 0; column < columns; column++) {
+      const into = row * columns + column;
+      if (found.power[into] === NO_VALUE) continue;
+      const lon = bounds.west + ((column + 0.5) * (bounds.east - bounds.west)) / columns;
+      const [first, second] = grids.map((grid, at) => {
+        const cell = cellAt(grid, lat, lon);
+        const power = cell === null ? NO_VALUE : (grid.power[cell] as number);
+        return power > NO_POWER && serves(power, at);
+      });
+      if (!first && !second) found.power[into] = NO_POWER;
+      else found.meta[into] = ((found.meta[into] as number) & ~SERVER_MASK) | (first && second ? COMMON.both : first ? COMMON.first : COMMON.second);
+    }
+  }
+  return found;
+}
+
 /** Semi-major axis, km, and squared eccentricity of the ellipsoid of WGS 84. */
 const [AXIS_KM, ECCENTRICITY_2] = [6378.137, 0.00669437999];
 
