@@ -44,6 +44,22 @@ test.describe('refusals', () => {
   });
 });
 
+test('arrows step a number, ten with Shift, within its limits and as one change', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
+  const height_m = async () => (await nodesOf(request, id))[0]!.height_agl_m;
+  const field = page.locator('[name=height_agl_m]');
+  await field.focus();
+  for (const key of ['ArrowUp', 'Shift+ArrowUp', 'ArrowDown', 'ArrowUp']) await page.keyboard.press(key);
+  await expect(field).toHaveValue('31');
+  await expect.poll(height_m).toBe(31);
+  await page.waitForFunction(() => !window.groundwave.app.history.busy);
+  expect(await page.evaluate(() => window.groundwave.app.history.done.length)).toBe(1);
+  await field.focus();
+  for (let step = 0; step < 4; step++) await page.keyboard.press('Shift+ArrowDown');
+  await expect.poll(height_m).toBe(0);
+});
+
 test('a form is not sent with the value before one that is refused', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']}&tab=coverage`);
