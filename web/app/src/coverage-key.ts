@@ -89,7 +89,7 @@ export interface ThresholdScale {
 
 /** Thresholds below the requirement, and the least reach of the scale above it, dB. */
 const [BELOW_DB, ABOVE_DB] = [20, 40];
-const PLAIN = 'var(--line)';
+const PLAIN = 'var(--acc)';
 
 /** The scale of the threshold of a coverage: that of the ramp where there is one. */
 export function thresholdScale(coverages: Coverages, key: CoverageKey): ThresholdScale {

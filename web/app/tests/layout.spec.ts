@@ -21,6 +21,12 @@ test.describe('on a wide screen', () => {
     const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården']);
     await linkAndCoverage(page, id, nodes);
     await expect(page.locator('#profile')).toBeVisible();
+    // Nodes that were in view stay there with their names, above the profile too.
+    const map = (await page.locator('.map').boundingBox())!;
+    for (const place of Object.values(PLACES)) await expect.poll(async () => { const at = await pixel(page, place); return at.y > map.y + 24 && at.y < map.y + map.height - 24; }).toBe(true);
+    // A marginal link has no tick.
+    await expect(page.locator('#verdict')).toHaveAttribute('data-rating', 'marginal');
+    await expect(page.locator('#verdict [data-mark=tick]')).toHaveCount(0);
     const share = await uncovered(page);
     expect(share).toBeGreaterThan(0.65);
 

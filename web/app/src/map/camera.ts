@@ -12,6 +12,9 @@ export interface View {
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
 
+/** Room of a node and its name at the edge of the map. */
+const LABEL_PX = 30;
+
 /** Zoom at which one place is shown with its surroundings, and the greatest for several. */
 const ZOOM_PLACE = 12;
 const ZOOM_MAX = 14;
@@ -45,8 +48,8 @@ export function fit(map: MapLibre, places: readonly LatLon[], padding: PaddingOp
   map.fitBounds([[Math.min(...lons), Math.min(...lats)], [Math.max(...lons), Math.max(...lats)]], { padding, maxZoom: places.length > 1 ? ZOOM_MAX : ZOOM_PLACE, animate: moving, duration: 400 });
 }
 
-/** Moves the view, if a place is under a panel or outside, no more than it takes. */
-export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding: Required<PaddingOptions>): void {
+/** Moves the view, if a place is under a panel or outside, no more than it takes; where all of `others` are in view, none of them leaves it. */
+export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding: Required<PaddingOptions>, others: readonly LatLon[] = []): void {
   map.resize();
   const { clientWidth, clientHeight } = map.getCanvas();
   const free = { left: MARGIN_PX, top: Math.max(MARGIN_PX, padding.top), right: clientWidth - padding.right, bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom) };
@@ -59,7 +62,11 @@ export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding:
   }
   const x = box.left < free.left ? box.left - free.left : box.right > free.right ? box.right - free.right : 0;
   const y = box.top < free.top ? box.top - free.top : box.bottom > free.bottom ? box.bottom - free.bottom : 0;
-  if (x || y) map.panBy([x, y], { duration: 250 });
+  if (!x && !y) return;
+  const around = others.map((place) => map.project(shown(map, place)));
+  const isIn = (dx: number, dy: number, margin_px: number) => around.every((at) => at.x - dx >= margin_px && at.x - dx <= clientWidth - margin_px && at.y - dy >= margin_px && at.y - dy <= clientHeight - margin_px);
+  if (isIn(0, 0, 0) && !isIn(x, y, LABEL_PX)) fit(map, [...places, ...others], padding, true);
+  else map.panBy([x, y], { duration: 250 });
 }
 
 /** Centres a place, near enough to see its surroundings. */

@@ -440,7 +440,7 @@ export class MapView {
   }
 
   bringIntoView(places: readonly LatLon[], padding: Required<PaddingOptions>): void {
-    camera.bringIntoView(this.map, places, padding);
+    camera.bringIntoView(this.map, places, padding, this.#nodes);
   }
 
   goTo(place: LatLon, padding: PaddingOptions): void {
