@@ -53,8 +53,7 @@ test('arrows step a number, ten with Shift, within its limits and as one change'
   for (const key of ['ArrowUp', 'Shift+ArrowUp', 'ArrowDown', 'ArrowUp']) await page.keyboard.press(key);
   await expect(field).toHaveValue('31');
   await expect.poll(height_m).toBe(31);
-  await page.waitForFunction(() => !window.groundwave.app.history.busy);
-  expect(await page.evaluate(() => window.groundwave.app.history.done.length)).toBe(1);
+  await expect.poll(() => page.evaluate(() => window.groundwave.app.history.done.length)).toBe(1);
   await field.focus();
   for (let step = 0; step < 4; step++) await page.keyboard.press('Shift+ArrowDown');
   await expect.poll(height_m).toBe(0);

@@ -55,7 +55,7 @@ test('a mast is dragged in the profile: its clearance follows at once, its heigh
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Shift+ArrowUp');
   await expect.poll(stored_m).toBe(PLACES.Långedrag.height_agl_m + 11);
-  expect(await page.evaluate(() => window.groundwave.app.history.done.length)).toBe(1);
+  await expect.poll(() => page.evaluate(() => window.groundwave.app.history.done.length)).toBe(1);
   await expect(page.locator('#masts')).toHaveCount(0);
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Escape');
