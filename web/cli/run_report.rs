@@ -209,6 +209,7 @@ fn flows(out: &mut String, snapshot: &Snapshot) {
         ("offered", Align::Right),
         ("carried", Align::Right),
         ("lost", Align::Right),
+        ("queues, est.", Align::Right),
         ("target", Align::Left),
         ("bottleneck", Align::Left),
     ]);
@@ -216,7 +217,7 @@ fn flows(out: &mut String, snapshot: &Snapshot) {
         table.row(flow_cells(snapshot, flow));
     }
     if !table.is_empty() {
-        let _ = write!(out, "\n{}", output::table(&table, Some(7)));
+        let _ = write!(out, "\n{}", output::table(&table, Some(8)));
     }
 }
 
@@ -233,6 +234,7 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
             bits_per_second(flow.rate_bps),
             dash(),
             bits_per_second(flow.rate_bps),
+            dash(),
             "none".to_owned(),
             "no route".to_owned(),
         ];
@@ -261,6 +263,11 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
         bits_per_second(flow.rate_bps),
         bits_per_second(flow.share.carried_bps),
         lost,
+        match flow.share.queue_wait_s {
+            Some(wait_s) => format!("{:.2} ms", wait_s * 1e3),
+            None if flow.is_met() => "–".to_owned(),
+            None => "grow".to_owned(),
+        },
         target.to_owned(),
         bottleneck.unwrap_or_default(),
     ]

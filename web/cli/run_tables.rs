@@ -127,7 +127,8 @@ fn head(table: OutputTable) -> &'static str {
         OutputTable::Flows => {
             "time_s,flow,source,target,rate_bps,hops,bottleneck_rate_bps,\
              single_radio_throughput_bps,multi_radio_throughput_bps,delivery_prob,meets_target,\
-             carried_bps,lost_bps,bottleneck_from,bottleneck_to,bottleneck_links,bottleneck_flows"
+             carried_bps,lost_bps,bottleneck_from,bottleneck_to,bottleneck_links,bottleneck_flows,\
+             queue_wait_estimate_s"
         }
     }
 }
@@ -235,7 +236,7 @@ fn flows(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
         );
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{bottleneck}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{bottleneck},{}",
             seconds(view),
             field(&flow.name),
             name(view, flow.source),
@@ -249,6 +250,7 @@ fn flows(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
             flow.is_met(),
             flow.share.carried_bps,
             flow.lost_bps(),
+            number(flow.share.queue_wait_s),
         )?;
     }
     Ok(())

@@ -10,9 +10,10 @@ use groundwave_model::radio::antenna::is_omnidirectional;
 use groundwave_model::route::{Hop, Route};
 use groundwave_model::terrain::geodesic;
 
-use super::{Bottleneck, Flow, FlowKind, FlowRoute, FlowShare, MeshGraph};
+use super::{Bottleneck, Flow, FlowKind, FlowRoute, FlowShare, MeshGraph, queue};
 use crate::link::{
-    AdminDown, Endpoints, LinkKey, LinkPosition, LinksOut, OutOfRange, Predicted, PredictedChanges,
+    AdminDown, Endpoints, Limits, LinkKey, LinkPosition, LinksOut, OutOfRange, Predicted,
+    PredictedChanges,
 };
 use crate::site::{NodeId, NodeKind, StationConfig};
 
@@ -106,10 +107,11 @@ impl Ether<'_, '_> {
 pub(super) fn share_air(
     mut changes: Changes,
     ether: Ether,
+    limits: Res<Limits>,
     mut flows: Query<(&Flow, &FlowRoute, &mut FlowShare)>,
     mut air: Local<Air>,
 ) {
-    if !changes.touch(&air.nodes) {
+    if !changes.touch(&air.nodes) && !limits.is_changed() {
         return;
     }
     let order: Vec<Entity> = changes.flows.iter().map(|(_, flow)| flow).collect();
@@ -141,7 +143,20 @@ pub(super) fn share_air(
             |demand: &&Demand| demand.hops.iter().any(|(link, _)| set.binary_search(link).is_ok());
         demands.iter().filter(is_user).count()
     };
-    let outcome = |share: &Share, route: &Route| {
+    let mut busy = vec![0.0; links.len()];
+    for (demand, share) in demands.iter().zip(&shares) {
+        for (link, busy_s) in &demand.hops {
+            busy[*link] += share.rate_bps * busy_s;
+        }
+    }
+    let around = queue::utilisation(&busy, &air.sets);
+    let packet_bits = f64::from(limits.packet_bytes) * 8.0;
+    let wait_s = |demand: &Demand| {
+        queue::wait_s(
+            demand.hops.iter().map(|(link, busy_s)| (around[*link], packet_bits * busy_s)),
+        )
+    };
+    let outcome = |share: &Share, route: &Route, demand: &Demand| {
         let set = share.set.map(|set| &air.sets[set]);
         let bottleneck = set.and_then(|set| {
             let within = route
@@ -156,12 +171,12 @@ pub(super) fn share_air(
             let (from, to) = (busiest.from, busiest.to);
             Some(Bottleneck { from, to, links: set.len(), flows: users(set) })
         });
-        FlowShare { carried_bps: share.rate_bps, bottleneck }
+        FlowShare { carried_bps: share.rate_bps, bottleneck, queue_wait_s: wait_s(demand) }
     };
     let results: Vec<(Entity, FlowShare)> = routed
         .iter()
-        .zip(&shares)
-        .map(|((flow, _, route), share)| (*flow, outcome(share, route)))
+        .zip(shares.iter().zip(&demands))
+        .map(|((flow, _, route), (share, demand))| (*flow, outcome(share, route, demand)))
         .collect();
     let mut results = results.into_iter().peekable();
     for entity in order {

@@ -3,6 +3,7 @@
 mod air;
 mod commands;
 mod graph;
+mod queue;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,9 @@ pub struct FlowShare {
     pub carried_bps: f64,
     /// Part of the route that carries no more; absent where all arrives, and without a route.
     pub bottleneck: Option<Bottleneck>,
+    /// Estimate of the mean time that a packet waits in the queues of its route, s; absent without a route, and
+    /// where the air is in use all the time: the queue of a flow that is not met then grows by what is lost.
+    pub queue_wait_s: Option<f64>,
 }
 
 /// Part of a route where the air is in use all the time.

@@ -122,6 +122,8 @@ fn flows_over_one_link_take_turns() {
     assert_eq!(flow.share.bottleneck, Some(expected));
     let json = serde_json::to_value(flow).unwrap();
     assert_eq!((&json["is_met"], &json["bottleneck"]["flows"]), (&false.into(), &4.into()));
+    // The air is in use all the time: the queues grow.
+    assert_eq!(flow.share.queue_wait_s, None);
 
     // Time that others leave is used, and all that is offered counts as met.
     for number in 2..4 {
@@ -137,6 +139,23 @@ fn flows_over_one_link_take_turns() {
     assert!(sum <= hop.data_rate_bps / hop.etx * (1.0 + 1e-9));
     let rest_bps = (hop.data_rate_bps / hop.etx - 1e6) / 2.0;
     assert!((view.flows[0].share.carried_bps / rest_bps.min(10e6) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn queues_wait_as_one_server_with_the_utilisation_of_all_flows() {
+    let mut engine = mesh(Execution::Parallel, &[([0.0, 0.0], radio()), ([1.0, 0.0], radio())]);
+    start(&engine, 0, [0, 1], 1e6);
+    start(&engine, 1, [1, 0], 2e6);
+    engine.tick(None).unwrap();
+    let view = engine.view();
+    let hop = view.flows[0].route.as_ref().unwrap().hops[0];
+    let busy_s = hop.etx / hop.data_rate_bps;
+    let (rho, packet_s) = (3e6 * busy_s, 12_000.0 * busy_s);
+    let expected_s = rho * packet_s / (2.0 * (1.0 - rho));
+    for flow in view.flows.iter() {
+        let wait_s = flow.share.queue_wait_s.unwrap();
+        assert!((wait_s / expected_s - 1.0).abs() < 1e-6, "{wait_s} {expected_s}");
+    }
 }
 
 /// Pairs of nodes from south to north, at places from west to east.

@@ -47,7 +47,7 @@ impl FlowView {
 impl Serialize for FlowView {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_text = serializer.is_human_readable();
-        let mut out = serializer.serialize_struct("FlowView", if is_text { 10 } else { 6 })?;
+        let mut out = serializer.serialize_struct("FlowView", if is_text { 11 } else { 6 })?;
         out.serialize_field("id", &self.id)?;
         out.serialize_field("name", &self.name)?;
         out.serialize_field("source", &self.source)?;
@@ -59,6 +59,7 @@ impl Serialize for FlowView {
             out.serialize_field("lost_bps", &self.lost_bps())?;
             out.serialize_field("is_met", &self.is_met())?;
             out.serialize_field("bottleneck", &self.share.bottleneck)?;
+            out.serialize_field("queue_wait_estimate_s", &self.share.queue_wait_s)?;
         }
         out.end()
     }
