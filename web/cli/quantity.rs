@@ -1,5 +1,6 @@
 //! Values of options with a unit of their own: `30ft`, `100mW`, `6.85dBd`, `5.8GHz`.
 
+use groundwave_model::link::ProbeRate;
 use groundwave_scenario::formats::{Quantity, with_unit};
 
 /// Reads a number in the first unit, which may be left out, or in any unit of the quantity; errors name those.
@@ -26,6 +27,12 @@ pub fn gain_dbi(text: &str) -> Result<f64, String> {
     read(Quantity::GainDbi, text, ["dBi", "dBd"])
 }
 
+/// Rate of probes of routing protocols.
+pub fn probe_rate(text: &str) -> Result<ProbeRate, String> {
+    serde_json::from_value(text.into())
+        .map_err(|_| format!("found {text:?}, allowed dsss_1, ofdm_6, ofdm_12, ofdm_24"))
+}
+
 /// Frequency, MHz.
 pub fn frequency_mhz(text: &str) -> Result<f64, String> {
     read(Quantity::Megahertz, text, ["MHz", "GHz, kHz"])
@@ -49,6 +56,12 @@ mod tests {
         assert_eq!(gain_dbi("9e0dBi"), Ok(9.0));
         assert_eq!(frequency_mhz("5.8GHz"), Ok(5800.0));
         assert_eq!(frequency_mhz("868.1"), Ok(868.1));
+    }
+
+    #[test]
+    fn rates_of_probes_have_the_names_of_scenarios() {
+        assert_eq!(probe_rate("dsss_1"), Ok(ProbeRate::Dsss1));
+        assert!(probe_rate("1Mbps").unwrap_err().contains("allowed dsss_1, ofdm_6"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::measure::{
     square,
 };
 use crate::site::NodeId;
+use groundwave_model::link::Probe;
 use groundwave_model::terrain::GeoPoint;
 
 /// History of a measured direction.
@@ -23,6 +24,8 @@ pub struct LevelHistory {
     pub shares: Series,
     /// Share of packets that arrived, where packets were counted, [0, 1].
     pub delivery: Series,
+    /// Share of probes that arrive by the model, percent, beside [`Self::shares`]; see [`LevelsHistory::probe`].
+    pub probed: Series,
     /// Measured loss minus that of the model, dB.
     pub excess: Series,
     /// The last comparison with the model.
@@ -70,6 +73,9 @@ impl PlaceLevels {
 pub struct LevelsHistory {
     /// By sender and receiver.
     pub ways: BTreeMap<LinkDirection, LevelHistory>,
+    /// Probe that measured shares are compared with; without one that of the settings of the mesh, where they have
+    /// one.
+    pub probe: Option<Probe>,
     last: Option<Arc<Levels>>,
 }
 
@@ -84,6 +90,7 @@ impl LevelsHistory {
             let past = self.ways.entry((level.from, level.to)).or_default();
             if past.at_ns != Some(level.at_ns) {
                 past.note(level, now);
+                past.note_probe(level, now, self.probe);
             }
         }
         self.last = Some(Arc::clone(&now.measured));
@@ -159,6 +166,20 @@ impl LevelHistory {
         let compared = residual(&now.nodes, &now.links, level);
         add(&mut place.excess, compared.map(|residual| residual.excess_loss_db));
         add(&mut place.delivery, level.values.delivery_prob);
+    }
+
+    /// Notes the share of probes that arrive by the model, beside a measured one.
+    fn note_probe(&mut self, level: &LevelView, now: &WorldView, probe: Option<Probe>) {
+        let is_share = level.values.delivery_prob.or(level.values.quality).is_some();
+        let way = direction(&now.links, (level.from, level.to)).filter(|_| is_share);
+        let Some((link, direction)) = way else { return };
+        let delivery_prob = match (probe, &link.probe) {
+            (Some(probe), _) => probe.delivery_prob(direction),
+            (None, Some(delivery)) if level.from == link.a => delivery.forward_prob,
+            (None, Some(delivery)) => delivery.backward_prob,
+            (None, None) => return,
+        };
+        self.probed.push(level.at_ns as f64 / 1e9, delivery_prob * 100.0);
     }
 
     fn note(&mut self, level: &LevelView, now: &WorldView) {

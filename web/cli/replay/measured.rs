@@ -24,7 +24,48 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     excess_loss_median_db: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    delivery: Option<Delivery>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     worst: Option<Worst>,
+}
+
+/// Shares that arrived, as routing protocols measured them, beside those of probes by the model.
+#[derive(Serialize)]
+struct Delivery {
+    /// Directions with both.
+    directions: usize,
+    /// Mean of the medians of the directions, percent.
+    measured_percent: f64,
+    /// The same of the model.
+    model_percent: f64,
+    /// Mean distance between both, percentage points.
+    apart_percent: f64,
+}
+
+impl Delivery {
+    fn of(levels: &LevelsHistory) -> Option<Self> {
+        let pairs = levels.ways.values().filter_map(shares);
+        let (mut directions, mut sums) = (0_usize, [0.0; 3]);
+        for (measured, model) in pairs {
+            directions += 1;
+            for (sum, value) in sums.iter_mut().zip([measured, model, (measured - model).abs()]) {
+                *sum += value;
+            }
+        }
+        let [measured_percent, model_percent, apart_percent] =
+            sums.map(|sum| sum / directions as f64);
+        (directions > 0).then_some(Self {
+            directions,
+            measured_percent,
+            model_percent,
+            apart_percent,
+        })
+    }
+}
+
+/// Medians of the measured shares and those of the model, percent.
+fn shares(way: &LevelHistory) -> Option<(f64, f64)> {
+    way.shares.median_db().zip(way.probed.median_db())
 }
 
 /// The half hour with the most faded links.
@@ -58,6 +99,7 @@ impl Summary {
             directions: levels.ways.len(),
             measurements: levels.ways.values().map(|way| way.count).sum(),
             excess_loss_median_db: excess.get(excess.len() / 2).copied(),
+            delivery: Delivery::of(levels),
             worst,
         })
     }
@@ -67,6 +109,13 @@ impl Summary {
         let mut out = format!("{measurements} measurements of {directions} directions.");
         if let Some(db) = self.excess_loss_median_db {
             out += &format!(" Median excess loss over the model: {db:+.1} dB.");
+        }
+        if let Some(delivery) = &self.delivery {
+            let Delivery { directions, measured_percent, model_percent, apart_percent } = delivery;
+            out += &format!(
+                " Of probes {measured_percent:.0} % arrived over {directions} directions, {model_percent:.0} % by \
+                 the model; {apart_percent:.0} points apart in the mean."
+            );
         }
         if let Some(Worst { at_s, at_unix_s, links, .. }) = &self.worst {
             let when = at_unix_s.map_or_else(|| format!("{at_s:.0} s"), utc);
@@ -115,6 +164,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
         ("model", Align::Right),
         ("excess dB", Align::Right),
         ("arrived %", Align::Right),
+        ("by the model %", Align::Right),
     ]);
     let mut all: Vec<(&LinkDirection, &LevelHistory)> = levels.ways.iter().collect();
     all.sort_by(|(_, a), (_, b)| depth_db(b).total_cmp(&depth_db(a)));
@@ -140,6 +190,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
             cell(way.last.map(|last| sign * last.predicted)),
             way.excess.median_db().map_or("–".to_owned(), |db| format!("{db:+.1}")),
             cell(way.shares.median_db()),
+            cell(way.probed.median_db()),
         ]);
     }
     table

@@ -15,6 +15,7 @@ use groundwave_engine::{Engine, Next, Replayed};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_model::EVALUATION;
+use groundwave_model::link::{Probe, ProbeRate};
 use groundwave_model::terrain::Terrain;
 use groundwave_planning::{ReplayWorld, Replaying, open_log, replay_player};
 use groundwave_scenario::changes;
@@ -28,6 +29,7 @@ use serde::Serialize;
 use super::log::span;
 use super::output::{self, Output};
 use super::placeholders;
+use super::quantity::probe_rate;
 use fork::Fork;
 use measured::Summary;
 use watch::{Speed, Watch};
@@ -101,6 +103,11 @@ pub struct Replay {
     #[arg(long)]
     measured: bool,
 
+    /// Rate of the probes by which the recorded protocol measured links, to compare the shares that arrived with:
+    /// dsss_1, ofdm_6, ofdm_12 or ofdm_24 [default: the probe of the log, if it has one]
+    #[arg(long, value_name = "RATE", value_parser = probe_rate)]
+    probe: Option<ProbeRate>,
+
     /// File with changes of the simulation; shows the differences they make
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
@@ -165,7 +172,7 @@ impl Replay {
         // Opened once: tiles that were read are kept.
         let ground = self.ground.for_log(&header.inputs)?;
         let run = self.replay_once(&ground.terrain, &[], self.watch(output)?)?;
-        if self.measured {
+        if self.measured || self.probe.is_some() {
             placeholders::refuse(&run.history.levels, &run.engine.view())?;
         }
         let fork = match &changes {
@@ -250,8 +257,10 @@ impl Replay {
         let begin = (from - 1).min(changer.first_tick(&header).saturating_sub(2));
         let resumed = groundwave_engine::resume(build, &mut log, begin);
         let mut engine = resumed.map_err(Failure::input)?;
-        let has_history = self.report.is_some() || self.with.is_some() || self.measured;
+        let has_history =
+            self.report.is_some() || self.with.is_some() || self.measured || self.probe.is_some();
         let mut history = History::default();
+        history.levels.probe = self.probe.map(|rate| Probe { rate, ..Probe::default() });
         let progress = output::progress(0, "{spinner} {msg}  {elapsed} elapsed");
         let mut failed = None;
         let observer = |engine: &mut Engine<Snapshot>| -> Next {
