@@ -20,7 +20,9 @@ pub struct Aim {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct End {
     position: GeoPoint,
-    height_agl_m: f64,
+    /// Height above ground, m, or above mean sea level.
+    height_m: f64,
+    is_above_sea: bool,
     /// Ground above mean sea level that the file states, m.
     ground_msl_m: Option<f64>,
 }
@@ -28,8 +30,14 @@ struct End {
 impl End {
     fn of(node: &NodeFile) -> Option<Self> {
         let position = GeoPoint::new(node.lat_deg, node.lon_deg).ok()?;
-        let NodeFile { height_agl_m, ground_msl_m, .. } = *node;
-        Some(Self { position, height_agl_m, ground_msl_m })
+        let NodeFile { height_agl_m, height_msl_m, ground_msl_m, .. } = *node;
+        let height_m = height_msl_m.or(height_agl_m)?;
+        Some(Self { position, height_m, is_above_sea: height_msl_m.is_some(), ground_msl_m })
+    }
+
+    /// Height above mean sea level over ground of a height, m.
+    fn height_msl_m(&self, ground_m: f64) -> f64 {
+        if self.is_above_sea { self.height_m.max(ground_m) } else { ground_m + self.height_m }
     }
 }
 
@@ -56,7 +64,7 @@ impl Aim {
         let stated = from.ground_msl_m.zip(to.ground_msl_m);
         let of_terrain = || elevation_msl_m(from.position).zip(elevation_msl_m(to.position));
         let (ground_from_m, ground_to_m) = stated.or_else(of_terrain).unwrap_or_default();
-        let rise_m = (ground_to_m + to.height_agl_m) - (ground_from_m + from.height_agl_m);
+        let rise_m = to.height_msl_m(ground_to_m) - from.height_msl_m(ground_from_m);
         let slope = rise_m / way.distance_m - way.distance_m / (2.0 * k_factor * EARTH_RADIUS_M);
         // A thousandth of a degree: finer than any mount, coarser than the last bits of libm.
         let round = |deg: f64| (deg * 1e3).round() / 1e3;

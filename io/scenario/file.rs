@@ -9,7 +9,7 @@ use garde::Validate;
 use groundwave_model::link::Probe;
 use groundwave_model::radio::environment::Environment;
 use groundwave_model::radio::presets::Role;
-use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, below_full_turn};
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M, below_full_turn};
 use groundwave_model::radio::{Indoor, Surroundings};
 use groundwave_model::terrain::Posts;
 use groundwave_simulation::link::UPDATE_DISTANCE_M_MAX;
@@ -108,7 +108,30 @@ pub struct HeaderFile {
     #[garde(range(max = DURATION_S_MAX), custom(above_zero))]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub duration_s: f64,
+    /// Date and time of second 0 (RFC 3339): `"2026-05-01T10:00:00Z"`. Logs of the run have it. Left out, none.
+    #[garde(custom(instant))]
+    #[schemars(extend("format" = "date-time"))]
+    pub begin: Option<String>,
 }
+
+impl HeaderFile {
+    /// Date of second 0, s since the Unix epoch.
+    pub(super) fn begin_unix_s(&self) -> Option<f64> {
+        let begin: jiff::Timestamp = self.begin.as_deref()?.parse().ok()?;
+        Some(begin.as_nanosecond() as f64 / 1e9)
+    }
+}
+
+/// Refuses a text that is not a date and time of RFC 3339.
+fn instant(begin: &Option<String>, _: &()) -> garde::Result {
+    match begin.as_deref().map(str::parse::<jiff::Timestamp>) {
+        Some(Err(_)) => Err(garde::Error::new(INSTANTS)),
+        _ => Ok(()),
+    }
+}
+
+/// Values of `begin`.
+const INSTANTS: &str = "a date and time of RFC 3339, such as 2026-05-01T10:00:00Z";
 
 /// The ground under the stations. Left out, it is not known: links assume 0 m and say so.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, Validate)]
@@ -240,9 +263,13 @@ pub struct NodeFile {
     /// Longitude, degrees east (WGS84), [-180, 180].
     #[garde(range(min = -180.0, max = 180.0))]
     pub lon_deg: f64,
-    /// Antenna height above ground, m, [0, 20000].
+    /// Antenna height above ground, m, [0, 20000]: one of this and `height_msl_m`.
     #[garde(range(min = 0.0, max = HEIGHT_AGL_M_MAX))]
-    pub height_agl_m: f64,
+    pub height_agl_m: Option<f64>,
+    /// Antenna height above mean sea level, m, [-500, 29000]. The run takes the ground from the terrain; where that
+    /// is not known it is at 0 m, and an antenna below the ground stands on it.
+    #[garde(range(min = HEIGHT_MSL_M.0, max = HEIGHT_MSL_M.1))]
+    pub height_msl_m: Option<f64>,
     /// Radio preset, or a table of settings.
     pub radio: RadioChoice,
     /// Antenna preset, or a table of settings; left out, that of the device of the radio, or a half-wave dipole.

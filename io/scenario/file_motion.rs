@@ -2,7 +2,7 @@
 
 use garde::Validate;
 use groundwave_model::radio::presets::Role;
-use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M};
 use groundwave_model::radio::{Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,6 +186,10 @@ pub struct WaypointFile {
     /// waypoint before.
     #[garde(range(min = 0.0, max = HEIGHT_AGL_M_MAX))]
     pub height_agl_m: Option<f64>,
+    /// Antenna height above mean sea level there, m, [-500, 29000], in place of `height_agl_m`; it changes evenly
+    /// on the way, and the height above ground follows the terrain.
+    #[garde(range(min = HEIGHT_MSL_M.0, max = HEIGHT_MSL_M.1))]
+    pub height_msl_m: Option<f64>,
 }
 
 /// A place to go to.

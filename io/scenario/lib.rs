@@ -76,6 +76,7 @@ use aim::Aim;
 pub use coverage::{Coverage, MapLayer};
 pub use deployment::Deployment;
 pub use file::OutputTable;
+use formats::Misfits;
 use groundwave_toml_document::error::{Report, TomlErrors};
 use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use groundwave_toml_document::source::Source;
@@ -115,6 +116,8 @@ pub struct Scenario {
     pub title: String,
     /// Description, at most a page; may be empty.
     pub description: String,
+    /// Date of second 0, s since the Unix epoch, where the file states it.
+    pub begin_unix_s: Option<f64>,
     /// Seed of every random draw.
     pub seed: u64,
     /// Simulated time per step, ns, at least 1.
@@ -153,7 +156,7 @@ pub struct Scenario {
 const ENVIRONMENT: &str = "environment.set";
 
 /// Number of moving nodes from which links are worth computing less often than they move.
-const MOVING_NODES_MIN: usize = 20;
+pub const MOVING_NODES_MIN: usize = 20;
 
 impl Scenario {
     /// The body of a record as it is applied: with the time of its event where the command takes one, and
@@ -200,6 +203,38 @@ impl Scenario {
             }
         }
         Cow::Owned(scenario)
+    }
+
+    /// Heights above sea level that the ground of `elevation_msl_m` does not fit, each kind with its count.
+    #[must_use]
+    pub fn misfits(&self, elevation_msl_m: impl Fn(GeoPoint) -> Option<f64>) -> Vec<String> {
+        let place =
+            |json: &serde_json::Value| serde_json::from_value::<GeoPoint>(json.clone()).ok();
+        let mut positions = BTreeMap::new();
+        let mut heights = Vec::new();
+        for record in &self.records {
+            let node = record.body["node"].as_str().unwrap_or_default();
+            match record.name.as_str() {
+                "node.add" => {
+                    positions.extend(place(&record.body["position"]).map(|at| (node, at)));
+                }
+                "node.update" => {
+                    let height_m = record.body["height_msl_m"].as_f64();
+                    heights.extend(positions.get(node).copied().zip(height_m));
+                }
+                "motion.follow" => {
+                    for waypoint in record.body["waypoints"].as_array().into_iter().flatten() {
+                        let height_m = waypoint["height_msl_m"].as_f64();
+                        heights.extend(
+                            height_m.and_then(|m| Some((place(&waypoint["position"])?, m))),
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+        let reasons = Misfits::of(heights, elevation_msl_m).reasons();
+        reasons.into_iter().map(|(what, count)| format!("{count} x {what}")).collect()
     }
 
     /// A hint for a faster run: nodes that move, where many do and `update_distance_m` is left out.
@@ -398,6 +433,7 @@ fn meaning(
     let scenario = Scenario {
         title: file.scenario.title.clone(),
         description: file.scenario.description.clone(),
+        begin_unix_s: file.scenario.begin_unix_s(),
         seed: file.scenario.seed,
         step_ns,
         duration_ns,

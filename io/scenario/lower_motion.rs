@@ -186,8 +186,20 @@ fn follow_body(
         last_ns = Some(at_ns);
         let place = position(waypoint.lat_deg, waypoint.lon_deg);
         let mut body = json!({ "at_ns": at_ns, "position": place });
-        if let Some(height_agl_m) = waypoint.height_agl_m {
-            body["height_agl_m"] = Json::from(height_agl_m);
+        let second = at.key("height_msl_m");
+        if waypoint.height_agl_m.is_some()
+            && waypoint.height_msl_m.is_some()
+            && !lowering.report.names(&second)
+        {
+            let allowed = "one of height_agl_m and height_msl_m";
+            lowering.report.at(&second, "a second height", allowed);
+        }
+        let heights =
+            [("height_agl_m", waypoint.height_agl_m), ("height_msl_m", waypoint.height_msl_m)];
+        for (key, height_m) in heights {
+            if let Some(height_m) = height_m {
+                body[key] = Json::from(height_m);
+            }
         }
         bodies.push(body);
     }

@@ -29,8 +29,17 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         let label = node.label.as_deref().unwrap_or(&node.name);
         check::label(label, &path.key("label"), report);
         good &= check::ranges(node, &path, report);
+        if good && node.height_agl_m.is_some() == node.height_msl_m.is_some() {
+            let (key, what) = match node.height_agl_m {
+                Some(_) => ("height_msl_m", "a second height"),
+                None => ("height_agl_m", "missing key"),
+            };
+            report.at(&path.key(key), what, "one of height_agl_m and height_msl_m, m");
+            good = false;
+        }
         let mut built = lowering.catalogue.station(
-            node.height_agl_m,
+            // One above sea level follows by a command of its own, over the terrain of the run.
+            node.height_agl_m.unwrap_or(0.0),
             &node.radio,
             &node.antenna,
             &path,
@@ -65,6 +74,10 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         let station = &to_json(&station);
         let new = NewNode { at_ns, name: &node.name, label, role, lat_deg, lon_deg, station };
         lowering.add_node(&new, &path);
+        if let Some(height_msl_m) = node.height_msl_m {
+            let body = json!({ "node": node.name, "height_msl_m": height_msl_m });
+            lowering.record(at_ns, "node.update", body, &path.key("height_msl_m"));
+        }
     }
 }
 

@@ -206,3 +206,120 @@ fn a_change_shows_what_it_makes_of_the_recording() {
     let refused = support::refusal(&groundwave(&["replay", text(&log), "--with", text(&changes)]));
     assert!(refused.contains("later than the end"), "{refused}");
 }
+
+/// Tracks of so many walkers, half a minute each.
+fn walkers(count: usize) -> String {
+    let walker = |number: usize| {
+        let point = |second: usize| {
+            let lat_deg = 57.7 + number as f64 * 1e-3 + second as f64 * 1e-5;
+            format!(
+                "<trkpt lat=\"{lat_deg:.5}\" lon=\"11.9\"><ele>120</ele><time>2024-05-01T10:00:{second:02}Z</time></trkpt>"
+            )
+        };
+        format!("<trk><name>w{number}</name><trkseg>{}{}</trkseg></trk>", point(0), point(30))
+    };
+    format!("<gpx>{}</gpx>", (0..count).map(walker).collect::<String>())
+}
+
+#[test]
+fn date_limits_and_hint_go_from_tracks_to_scenario_and_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (many, log) = (file("many.gpx"), file("many.gwlog"));
+    std::fs::write(&many, walkers(20)).unwrap();
+    let convert = |to: &Path, more: &[&str]| {
+        let words = [&["convert", text(&many), text(to), "--force"], more].concat();
+        let output = groundwave(&words);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(convert(&log, &[]).contains("20 nodes move: with --update-distance 10"));
+    let limits = ["--update-distance", "10", "--range", "5000", "--probe", "dsss_1"];
+    assert!(!convert(&log, &limits).contains("nodes move"));
+    let cat = stdout(&groundwave(&["log", "cat", text(&log), "--to", "1", "--json"]));
+    for part in ["5000", "update_distance_m", "dsss_1"] {
+        assert!(cat.contains(part), "{part}: {cat}");
+    }
+    assert_eq!(
+        json(&["log", "stat", text(&log), "--json"])["inputs"]["begin_unix_s"],
+        "1714557600"
+    );
+
+    let toml = file("many.toml");
+    convert(&toml, &limits);
+    let scenario = std::fs::read_to_string(&toml).unwrap();
+    for part in ["begin = \"2024-05-01T10:00:00Z\"", "update_distance_m = 10", "height_msl_m = 120"]
+    {
+        assert!(scenario.contains(part), "{part}: {scenario}");
+    }
+    let run = file("run.gwlog");
+    let output = groundwave(&["run", text(&toml), "--record", text(&run)]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("where the ground is unknown"), "{told}");
+    assert!(!told.contains("nodes move"), "{told}");
+    assert_eq!(
+        json(&["log", "stat", text(&run), "--json"])["inputs"]["begin_unix_s"],
+        "1714557600"
+    );
+    // The hint comes with the check already.
+    convert(&toml, &[]);
+    let checked = groundwave(&["validate", text(&toml)]);
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("update_distance_m = 10"));
+
+    std::fs::write(&toml, scenario.replace("2024-05-01T10:00:00Z", "noon")).unwrap();
+    let refused = support::refusal(&groundwave(&["validate", text(&toml)]));
+    assert!(refused.contains("begin") && refused.contains("RFC 3339"), "{refused}");
+    for words in [["--range", "0"], ["--update-distance", "-1"], ["--probe", "1Mbps"]] {
+        let output =
+            groundwave(&[&["convert", text(&many), text(&log), "--force"], &words[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
+}
+
+#[test]
+fn recorded_link_qualities_stand_beside_probes_of_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (table, plan, log) = (file("links.txt"), file("plan.csv"), file("links.gwlog"));
+    let links = "Table: Links\nLocal IP\tRemote IP\tHyst.\tLQ\tNLQ\tCost\n10.0.0.1\t10.0.0.2\t0.0\t0.9\t0.8\t1.4\n";
+    std::fs::write(&table, links).unwrap();
+    std::fs::write(&plan, "name,lat,lon\n10.0.0.1,57.70,11.90\n10.0.0.2,57.71,11.90\n").unwrap();
+    let words = ["convert", text(&table), text(&log), "--places", text(&plan)];
+    stdout(&groundwave(&words));
+    let replayed = json(&["replay", text(&log), "--probe", "ofdm_6", "--json"]);
+    let delivery = &replayed["comparison"]["delivery"];
+    assert_eq!(delivery["directions"], 2, "{replayed}");
+    assert!((delivery["measured_percent"].as_f64().unwrap() - 85.0).abs() < 0.1, "{delivery}");
+    let model = delivery["model_percent"].as_f64().unwrap();
+    assert!((0.0..=100.0).contains(&model), "{delivery}");
+    let shown = stdout(&groundwave(&["replay", text(&log), "--probe", "ofdm_6"]));
+    assert!(shown.contains("by the model %"), "{shown}");
+    let without = json(&["replay", text(&log), "--measured", "--json"]);
+    assert!(without["comparison"]["delivery"].is_null(), "{without}");
+    let page = file("page.html");
+    groundwave(&["replay", text(&log), "--probe", "ofdm_6", "--report", text(&page)]);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("by the model %"));
+}
+
+#[test]
+fn report_has_links_that_were_never_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (path, log, page) = (file("far.toml"), file("far.gwlog"), file("far.html"));
+    let node = |name: &str, lat_deg: f64| {
+        format!(
+            "[[node]]\nname = \"{name}\"\nlat_deg = {lat_deg}\nlon_deg = 11.9\nheight_agl_m = 2\nradio = \"wifi_2g4_mesh\"\n"
+        )
+    };
+    let head = "[scenario]\ntitle = \"far\"\nduration_s = 3\n[terrain]\nflat_msl_m = 0\n";
+    std::fs::write(
+        &path,
+        head.to_owned() + &node("a", 57.7) + &node("b", 57.701) + &node("c", 58.2),
+    )
+    .unwrap();
+    stdout(&groundwave(&["run", text(&path), "--record", text(&log)]));
+    stdout(&groundwave(&["replay", text(&log), "--report", text(&page)]));
+    let page = std::fs::read_to_string(&page).unwrap();
+    let (_, never) = page.split_once("Links that were never up").expect("a section of its own");
+    assert!(never.contains("a – c") || never.contains(">c<"), "{never}");
+}

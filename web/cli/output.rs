@@ -7,6 +7,7 @@ use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, CalibratedBy, Verdict};
 use groundwave_model::terrain::{PathGround, SWAPPED, Terrain, is_swapped};
 use groundwave_raster::scene;
+use groundwave_scenario::Scenario;
 use groundwave_setup::terrain::{REMEDY, VOIDS_REMEDY};
 use groundwave_simulation::link::LinkView;
 use indicatif::ProgressBar;
@@ -45,6 +46,16 @@ pub fn assumed(assumptions: &Assumptions, profile: Option<String>) -> String {
 /// Name of the calibration profile, in quotes, with what it was fitted with where that differs.
 pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
     assumptions.calibration.as_ref().map(CalibratedBy::title)
+}
+
+/// Warns of heights that the ground does not fit, and gives the hint for a faster run.
+pub fn advise(scenario: &Scenario, terrain: &dyn Terrain, output: Output) {
+    for misfit in scenario.misfits(|at| terrain.elevation_msl_m(at)) {
+        anstream::eprintln!("{}", warning(&misfit));
+    }
+    if let Some(hint) = scenario.update_distance_hint().filter(|_| !output.json) {
+        anstream::eprintln!("{}", faint(&hint));
+    }
 }
 
 /// Warns where the nodes seem to have latitude and longitude swapped.

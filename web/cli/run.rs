@@ -221,6 +221,7 @@ impl Run {
                 engine.checkpoint_every(self.checkpoint_every);
             }
         }
+        output::advise(&scenario, &*ground.terrain, output);
         self.tick(&mut engine, ticks, &mut tables, &mut outcome, output)?;
         ground.check_tiles()?;
         let digest = engine.mark()?;
@@ -244,9 +245,6 @@ impl Run {
             show(&report, self.links, output)?;
         }
         output::warn_of_swapped(&engine.view(), &*ground.terrain);
-        if let Some(hint) = scenario.update_distance_hint().filter(|_| !output.json) {
-            anstream::eprintln!("{}", output::faint(&hint));
-        }
         if !outcome.refused.is_empty() {
             let count = outcome.refused.len();
             return Err(Failure::Input(format!(

@@ -63,7 +63,7 @@ impl Validate {
         let mut problems = Vec::new();
         for path in &self.scenarios {
             let scenario = path.display().to_string();
-            match self.check(path) {
+            match self.check(path, output) {
                 Ok(sound) => checked.push(Checked {
                     scenario,
                     valid: true,
@@ -110,7 +110,7 @@ impl Validate {
         if problems.is_empty() { Ok(()) } else { Err(Failure::Input(problems.join("\n"))) }
     }
 
-    fn check(&self, path: &std::path::Path) -> Result<Sound, Failure> {
+    fn check(&self, path: &std::path::Path, output: Output) -> Result<Sound, Failure> {
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario)?;
         if self.tiles {
@@ -121,6 +121,7 @@ impl Validate {
         engine.tick(None).map_err(Failure::machine)?;
         let view = engine.view();
         output::warn_of_swapped(&view, &*ground.terrain);
+        output::advise(&scenario, &*ground.terrain, output);
         let missing = view.links.iter().filter(|link| !link.budget.ground.is_enough());
         Ok(Sound {
             title: scenario.title,

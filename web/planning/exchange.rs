@@ -53,6 +53,7 @@ pub async fn export(
             name: node.name.clone(),
             role: node.role,
             position: node.position,
+            height_msl_m: None,
             station: node.station.clone(),
         });
         let (outline, nodes) = (deployment.outline.clone(), nodes.collect());
@@ -103,7 +104,14 @@ pub async fn import(
         let format = query.format.map(ExchangeFormat::format);
         read_plan(format, &source).map_err(|err| Problem::bad_request(err.to_string()))
     });
-    let (mut plan, report, has_recording) = read.await?;
+    let (mut plan, mut report, has_recording) = read.await?;
+    if plan.nodes.iter().any(|node| node.height_msl_m.is_some()) {
+        let settled = planner.analyse(move |terrain| {
+            plan.settle_heights(&mut report, |at| terrain.elevation_msl_m(at));
+            Ok((plan, report))
+        });
+        (plan, report) = settled.await?;
+    }
     if !plan.names_model {
         plan.outline.environment.model = Model::where_unnamed(planner.terrain.has_cover());
     }

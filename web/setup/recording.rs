@@ -84,8 +84,10 @@ impl Source {
         let text = "[scenario]\ntitle = \"recording\"\nstep_s = 1\nduration_s = 1\n";
         let empty = groundwave_scenario::parse_with(text, "recording", Path::new(""), &[]);
         let title = header.inputs.get("title").cloned();
+        let begin = header.inputs.get("begin_unix_s");
         let scenario = Scenario {
             title: title.unwrap_or_else(|| "recording".to_owned()),
+            begin_unix_s: begin.and_then(|begin_s| begin_s.parse().ok()),
             seed: header.seed,
             step_ns: header.step_ns,
             duration_ns: last_ns.max(1),

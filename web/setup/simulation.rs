@@ -205,6 +205,9 @@ pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());
     inputs.insert(SCENARIO_DIGEST.to_owned(), commands_digest(&over(scenario, ground)));
+    if let Some(begin_s) = scenario.begin_unix_s {
+        inputs.insert("begin_unix_s".to_owned(), begin_s.to_string());
+    }
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
 }

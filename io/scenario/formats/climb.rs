@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::course::Fix;
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 
-/// A waypoint: time, s, position and height above ground, m.
-pub(super) type Waypoint = (f64, GeoPoint, Option<f64>);
+/// A waypoint: time, s, position and height.
+pub(super) type Waypoint = (f64, GeoPoint, Option<Height>);
 
 /// Heights of a node whose course has fixes only.
 #[derive(Debug, Default)]
 pub(super) struct Climb {
-    /// Times, s, and heights above ground, m, by time.
-    heights: Vec<(f64, f64)>,
+    /// Times, s, and heights, by time.
+    heights: Vec<(f64, Height)>,
     /// Times of the first and the last fix, s: between them the heights are those of the course.
     span_s: Option<[f64; 2]>,
 }
@@ -28,8 +28,7 @@ impl Dataset {
             let (Event::Fix(node, _)
             | Event::Height(node, _)
             | Event::Move(node, _)
-            | Event::GoTo(node, ..)
-            | Event::Leave(node)) = *event
+            | Event::GoTo(node, ..)) = *event
             else {
                 continue;
             };
@@ -37,7 +36,7 @@ impl Dataset {
             let Some(climb) = entry else { continue };
             match *event {
                 Event::Fix(..) => climb.span_s.get_or_insert([at_s; 2])[1] = at_s,
-                Event::Height(_, height_agl_m) => climb.heights.push((at_s, height_agl_m)),
+                Event::Height(_, height) => climb.heights.push((at_s, height)),
                 _ => *entry = None,
             }
         }
@@ -47,10 +46,12 @@ impl Dataset {
 }
 
 impl Climb {
-    /// `true` with one height throughout; `None` without a height or a course.
+    /// `true` with one height above ground throughout; `None` without a height or a course. One above sea level
+    /// is another above ground wherever the ground is.
     fn is_level(&self) -> Option<bool> {
-        let (_, first_m) = self.heights.first().filter(|_| self.span_s.is_some())?;
-        Some(self.heights.iter().all(|(_, height_m)| height_m == first_m))
+        let (_, first) = self.heights.first().filter(|_| self.span_s.is_some())?;
+        let is_first = |(_, height): &(f64, Height)| height == first;
+        Some(matches!(first, Height::Ground(_)) && self.heights.iter().all(is_first))
     }
 
     /// True for a time between the first and the last fix, s.
@@ -58,17 +59,25 @@ impl Climb {
         self.span_s.is_some_and(|[from_s, to_s]| (from_s..=to_s).contains(&at_s))
     }
 
-    /// Height at a time, s, m above ground: before the first and after the last, that one.
-    pub(super) fn height_agl_m(&self, at_s: f64) -> Option<f64> {
+    /// Height at a time, s: before the first and after the last, that one; between two of different datums the
+    /// earlier one.
+    pub(super) fn height(&self, at_s: f64) -> Option<Height> {
         // Of several heights of one time the last one counts.
         let next = self.heights.partition_point(|(stated_s, _)| *stated_s <= at_s);
         let before = next.checked_sub(1).and_then(|index| self.heights.get(index));
         match (before, self.heights.get(next)) {
-            (Some((from_s, from_m)), Some((to_s, to_m))) => {
+            (Some((from_s, from)), Some((to_s, to))) => {
                 let share = (at_s - from_s) / (to_s - from_s);
-                Some(from_m + share * (to_m - from_m))
+                let between = |from_m: f64, to_m: f64| from_m + share * (to_m - from_m);
+                Some(match (*from, *to) {
+                    (Height::Ground(from_m), Height::Ground(to_m)) => {
+                        Height::Ground(between(from_m, to_m))
+                    }
+                    (Height::Sea(from_m), Height::Sea(to_m)) => Height::Sea(between(from_m, to_m)),
+                    (from, _) => from,
+                })
             }
-            (one, other) => one.or(other).map(|(_, height_m)| *height_m),
+            (one, other) => one.or(other).map(|(_, height)| *height),
         }
     }
 
@@ -81,12 +90,12 @@ impl Climb {
             let leg = geodesic::inverse(last.1, position);
             let begin = self.heights.partition_point(|(stated_s, _)| *stated_s <= last.0);
             let between = self.heights[begin..].iter().take_while(|(stated_s, _)| *stated_s < at_s);
-            for (stated_s, height_m) in between {
+            for (stated_s, height) in between {
                 let distance_m = leg.distance_m * (stated_s - last.0) / (at_s - last.0);
                 let place = geodesic::direct(last.1, leg.azimuth_deg, distance_m);
-                waypoints.push((*stated_s, place.unwrap_or(position), Some(*height_m)));
+                waypoints.push((*stated_s, place.unwrap_or(position), Some(*height)));
             }
-            waypoints.push((at_s, position, self.height_agl_m(at_s)));
+            waypoints.push((at_s, position, self.height(at_s)));
             last = (at_s, position);
         }
         waypoints

@@ -50,7 +50,7 @@ impl Dataset {
                 Event::Move(node, _) | Event::GoTo(node, ..) | Event::Leave(node) => {
                     runs.remove(node);
                 }
-                Event::Height(..) | Event::Observe(..) => {}
+                Event::Height(..) | Event::Point(..) | Event::Observe(..) => {}
             }
         }
         let count = surplus.iter().filter(|surplus| **surplus).count();
@@ -93,7 +93,7 @@ impl Dataset {
                         course.arrive(at_s);
                     }
                 }
-                Event::Height(..) | Event::Observe(..) => {}
+                Event::Height(..) | Event::Point(..) | Event::Observe(..) => {}
             }
         }
         let end = |(node, course): (u32, Course)| (node, course.end());
@@ -121,7 +121,7 @@ impl Dataset {
                 Event::Move(node, _) | Event::GoTo(node, ..) | Event::Leave(node) => {
                     open.remove(node);
                 }
-                Event::Height(..) | Event::Observe(..) => {}
+                Event::Height(..) | Event::Point(..) | Event::Observe(..) => {}
             }
         }
         runs

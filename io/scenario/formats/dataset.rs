@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_engine::Clock;
-use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
-use groundwave_model::radio::{Role, Station};
+use groundwave_model::link::Probe;
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M};
+use groundwave_model::radio::{Pointing, Role, Station};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
 use groundwave_simulation::site::{NAME_CHARS_MAX, NODES_MAX};
@@ -50,6 +51,17 @@ impl Node {
     }
 }
 
+/// Height of an antenna above its datum, m.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Height {
+    /// Above ground, [0, 20000].
+    Ground(f64),
+    /// Above mean sea level, [-500, 29000].
+    Sea(f64),
+    /// Above the ellipsoid of WGS84, until [`Dataset::heights_over_geoid`].
+    Ellipsoid(f64),
+}
+
 /// An event; nodes are indices of [`Dataset::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
@@ -57,8 +69,10 @@ pub enum Event {
     Fix(u32, GeoPoint),
     /// A node jumps to a position.
     Move(u32, GeoPoint),
-    /// Height of the antenna of a node above ground, m, from then on.
-    Height(u32, f64),
+    /// Height of the antenna of a node from then on.
+    Height(u32, Height),
+    /// Direction of the antenna of a node from then on.
+    Point(u32, Pointing),
     /// A node heads for a position at a speed, m/s; 0 stops it.
     GoTo(u32, GeoPoint, f64),
     /// A node is away from then on, until its next fix.
@@ -82,6 +96,10 @@ pub struct Dataset {
     pub end_s: Option<f64>,
     /// Longest link the model evaluates, m.
     pub range_m: Option<f64>,
+    /// Distance beyond which links of a moving node are computed again, m, [0, 10000].
+    pub update_distance_m: f64,
+    /// Probe by which routing protocols measure links; `None` without one.
+    pub probe: Option<Probe>,
     /// A deployment with complete nodes.
     pub plan: Option<PlanFile>,
     /// Nodes in the order of the document; empty beside a plan.
@@ -173,7 +191,18 @@ impl Dataset {
             let what = format!("a height above ground beyond 0 to {HEIGHT_AGL_M_MAX} m: not used");
             return self.drop(&what, line);
         }
-        self.event(at_s, Event::Height(node, height_agl_m), line);
+        self.event(at_s, Event::Height(node, Height::Ground(height_agl_m)), line);
+    }
+
+    /// Adds a height above mean sea level or the ellipsoid, if the world takes it.
+    pub(super) fn altitude(&mut self, at_s: f64, node: u32, height: Height, line: usize) {
+        let (Height::Ground(m) | Height::Sea(m) | Height::Ellipsoid(m)) = height;
+        let (least_m, greatest_m) = HEIGHT_MSL_M;
+        if !(least_m..=greatest_m).contains(&m) {
+            let what = format!("an altitude beyond {least_m} to {greatest_m} m: not used");
+            return self.drop(&what, line);
+        }
+        self.event(at_s, Event::Height(node, height), line);
     }
 
     /// Adds an event.
@@ -280,6 +309,30 @@ impl Dataset {
         }
     }
 
+    /// True if an event is one of motion, not a measurement.
+    #[must_use]
+    pub fn has_motion(&self) -> bool {
+        self.events.iter().any(|(_, event)| !matches!(event, Event::Observe(..)))
+    }
+
+    /// Number of nodes that move.
+    #[must_use]
+    pub fn moving_nodes(&self) -> usize {
+        let mut last: BTreeMap<u32, GeoPoint> = BTreeMap::new();
+        let mut moving = BTreeSet::new();
+        for (_, event) in &self.events {
+            let node = match *event {
+                Event::Fix(node, at) | Event::Move(node, at) => {
+                    last.insert(node, at).filter(|before| *before != at).map(|_| node)
+                }
+                Event::GoTo(node, ..) => Some(node),
+                _ => None,
+            };
+            moving.extend(node);
+        }
+        moving.len()
+    }
+
     /// Number of measurements.
     #[must_use]
     pub fn measurements(&self) -> usize {
@@ -320,6 +373,7 @@ impl Dataset {
             let what = "measurement or movement: dropped, a plan holds none";
             report.add_many(what, self.events.len(), document);
         }
+        let is_of_links = self.measurements() > 0;
         let (positions, _) = self.first_positions();
         for (node, position) in self.nodes.iter_mut().zip(positions) {
             if node.position.is_none() && position.is_some() {
@@ -330,7 +384,11 @@ impl Dataset {
         self.nodes.retain(|node| node.position.is_some());
         if self.nodes.is_empty() {
             let actual = format!("no node with a position{}", report.summary());
-            return Err(Fault::new("", actual, "at least one").at(format, document()));
+            let allowed = match is_of_links {
+                true => "at least one; measurements of links become a log (NAME.gwlog)",
+                false => "at least one",
+            };
+            return Err(Fault::new("", actual, allowed).at(format, document()));
         }
         let unknown = self.nodes.iter().filter(|node| node.station.is_none()).count();
         if unknown > 0 {
@@ -347,6 +405,7 @@ impl Dataset {
                 name: name_of(&node.name)?,
                 role: node.role,
                 position: node.position?,
+                height_msl_m: None,
                 station: node.station.unwrap_or_else(|| station.clone()),
             })
         });

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
+use groundwave_model::radio::Pointing;
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::WorldView;
 use groundwave_simulation::link::LinkView;
@@ -11,7 +12,7 @@ use groundwave_simulation::measure::Measured;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::site::NodeView;
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::extremes::CLOCK_SET_UNIX_S;
 use super::recording::{Assumed, Output, RecordingWriter};
@@ -69,8 +70,10 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let first_s = events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
     let begin_s = if first_s.is_finite() { first_s.min(begin_of(first_s)) } else { 0.0 };
     let initial = initial.into_iter().map(|(line, at)| (begin_s, line, at));
+    events.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut attitudes = BTreeMap::new();
     for (at_s, line, at) in initial.chain(events) {
-        event(&mut dataset, at_s, line.split_whitespace().skip(1), at);
+        event(&mut dataset, &mut attitudes, at_s, line.split_whitespace().skip(1), at);
     }
     // Most logs count from their beginning, some have the time of day.
     dataset.drop_unset_clocks();
@@ -87,6 +90,7 @@ fn begin_of(first_s: f64) -> f64 {
 /// Reads an event whose time was read.
 fn event<'l>(
     dataset: &mut Dataset,
+    attitudes: &mut BTreeMap<String, Attitude>,
     at_s: f64,
     mut words: impl Iterator<Item = &'l str>,
     line: usize,
@@ -117,7 +121,74 @@ fn event<'l>(
             let words: Vec<&str> = words.collect();
             nems.iter().for_each(|nem| location(dataset, at_s, nem, &words, line));
         }
+        "orientation" | "velocity" | "antennaprofile" => {
+            let numbers = words.next().map(|word| word.split(',').map(|part| part.parse().ok()));
+            let numbers: Vec<Option<f64>> = numbers.into_iter().flatten().take(3).collect();
+            let [Some(one), Some(two), Some(three)] = numbers[..] else {
+                return dataset.drop(&format!("an invalid {event}: allowed three numbers"), line);
+            };
+            for nem in &nems {
+                let attitude = attitudes.entry(nem.clone()).or_default();
+                attitude.turn(event, [one, two, three]);
+                let Some(pointing) = attitude.pointing() else {
+                    let what = format!("event {event} without a direction of an antenna: not used");
+                    dataset.drop(&what, line);
+                    continue;
+                };
+                if let Some(node) = dataset.node(nem, line) {
+                    dataset.event(at_s, Event::Point(node, pointing), line);
+                }
+            }
+            match event {
+                "orientation" if two != 0.0 => {
+                    dataset.drop("the roll of an orientation: not used", line);
+                }
+                "antennaprofile" => dataset.drop(
+                    "an antenna profile: its pointing is read, its pattern is that of the station",
+                    line,
+                ),
+                _ => {}
+            }
+        }
         other => dataset.drop(&format!("event {}: not used", printable(other)), line),
+    }
+}
+
+/// Attitude of a platform and the pointing of its antenna, degrees.
+#[derive(Debug, Clone, Copy, Default)]
+struct Attitude {
+    /// Azimuth and elevation of the velocity, in which the platform looks.
+    velocity_deg: [f64; 2],
+    /// Yaw and pitch beside that.
+    orientation_deg: [f64; 2],
+    /// Azimuth and elevation of the antenna on the platform.
+    antenna_deg: [f64; 2],
+    /// True once an orientation or a profile was stated: a velocity alone points no antenna.
+    is_stated: bool,
+}
+
+impl Attitude {
+    /// Takes the values of an event.
+    fn turn(&mut self, event: &str, [one, two, three]: [f64; 3]) {
+        match event {
+            // Pitch, roll and yaw.
+            "orientation" => self.orientation_deg = [three, one],
+            // Azimuth, elevation and speed: a platform that stands looks north.
+            "velocity" => self.velocity_deg = if three == 0.0 { [0.0; 2] } else { [one, two] },
+            // Number of the profile, azimuth and elevation.
+            _ => self.antenna_deg = [two, three],
+        }
+        self.is_stated |= event != "velocity";
+    }
+
+    /// The direction of the antenna: EMANE adds the angles of platform and antenna.
+    fn pointing(&self) -> Option<Pointing> {
+        let sum = |axis: usize| {
+            self.velocity_deg[axis] + self.orientation_deg[axis] + self.antenna_deg[axis]
+        };
+        let (azimuth_deg, elevation_deg) = (sum(0).rem_euclid(360.0), sum(1));
+        let is_valid = azimuth_deg < 360.0 && (-90.0..=90.0).contains(&elevation_deg);
+        (self.is_stated && is_valid).then_some(Pointing { azimuth_deg, elevation_deg })
     }
 }
 
@@ -188,7 +259,8 @@ fn observe(dataset: &mut Dataset, at_s: f64, link: (&str, &str), db: f64, line: 
     dataset.observe(at_s, link, values, line);
 }
 
-/// Takes `gps 40.03,-74.52,3.0,agl`; the altitude and its datum may be left out.
+/// Takes `gps 40.03,-74.52,3.0,agl`; the altitude and its datum may be left out. Without a datum an altitude is
+/// above mean sea level, as EMANE has it.
 fn location(dataset: &mut Dataset, at_s: f64, nem: &str, words: &[&str], line: usize) {
     let place = match words {
         ["gps", place, ..] => place,
@@ -209,13 +281,13 @@ fn location(dataset: &mut Dataset, at_s: f64, nem: &str, words: &[&str], line: u
         (Some(_), Some(height_agl_m), Some("agl")) => {
             dataset.height(at_s, node, height_agl_m, line);
         }
-        (Some(_), Some(_), None | Some("msl")) => {
-            dataset.drop(
-                "an altitude above sea level, or without a datum: heights are above ground",
-                line,
-            );
+        (Some(_), Some(m), None | Some("msl")) => {
+            dataset.altitude(at_s, node, Height::Sea(m), line);
         }
-        _ => dataset.drop("an invalid altitude: allowed metres and agl or msl", line),
+        (Some(_), Some(m), Some("hae")) => {
+            dataset.altitude(at_s, node, Height::Ellipsoid(m), line);
+        }
+        _ => dataset.drop("an invalid altitude: allowed metres and agl, msl or hae", line),
     }
 }
 

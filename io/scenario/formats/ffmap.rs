@@ -96,6 +96,7 @@ fn nodelist(document: &Value, snapshot: &mut MeshSnapshot) {
             name: text(&node["name"]).or_else(|| Some(key.clone())),
             key,
             at_deg: number(&place["lat"]).zip(lon).map(|(lat, lon)| [lat, lon]),
+            is_offline: node["status"]["online"] == false,
             path,
             ..MeshNode::default()
         });

@@ -3,7 +3,7 @@
 use groundwave_model::terrain::GeoPoint;
 use quick_xml::events::BytesStart;
 
-use super::dataset::{Dataset, Event, Node};
+use super::dataset::{Dataset, Event, Height, Node};
 use super::error::{FormatError, quoted};
 use super::plan::name_of;
 use super::xml::{Tag, Tags, number};
@@ -35,6 +35,8 @@ struct State {
     sites: Vec<(Node, usize)>,
     /// Latitude and longitude of the open point, and its time.
     point: Option<((f64, f64), Option<f64>)>,
+    /// Its elevation above mean sea level, m.
+    elevation_m: Option<f64>,
     /// True for a time of the open point that cannot be read, and the note on the first such time.
     is_unread: bool,
     unread: Option<String>,
@@ -77,7 +79,7 @@ impl State {
                 }
                 let place = number(start, "lat").zip(number(start, "lon"));
                 self.point = Some((place.unwrap_or((f64::NAN, f64::NAN)), None));
-                self.is_unread = false;
+                (self.is_unread, self.elevation_m) = (false, None);
             }
             _ => {}
         }
@@ -119,7 +121,14 @@ impl State {
             }
             (_, "wpt") => self.site(line),
             (_, "rtept") => self.dataset.drop("a route point: not used", line),
-            (_, "ele") => self.dataset.drop("an altitude: heights are above ground", line),
+            ("trkpt", "ele") => match text.trim().parse() {
+                Ok(elevation_m) => self.elevation_m = Some(elevation_m),
+                Err(_) => self.dataset.drop("an invalid elevation: not used", line),
+            },
+            // Of a way point it is that of the ground.
+            ("wpt", "ele") => {
+                self.dataset.drop("the elevation of a way point: that of the ground counts", line);
+            }
             _ => {}
         }
     }
@@ -148,7 +157,12 @@ impl State {
             self.node = self.dataset.push(Node::named(&name));
         }
         match self.node {
-            Some(node) => self.dataset.event(at_s, Event::Fix(node, position), line),
+            Some(node) => {
+                self.dataset.event(at_s, Event::Fix(node, position), line);
+                if let Some(elevation_m) = self.elevation_m.take() {
+                    self.dataset.altitude(at_s, node, Height::Sea(elevation_m), line);
+                }
+            }
             None => self.dataset.drop("one node too many", line),
         }
     }

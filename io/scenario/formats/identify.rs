@@ -137,8 +137,10 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
     });
     let first = by_document.next().unwrap_or_else(|| identify_one(&[], &source.path));
     let first = first.or_else(|error| by_document.find_map(Result::ok).ok_or(error))?;
-    let is_recording =
-        |format: &Format| format.holds(Content::Tracks) || format.holds(Content::Measurements);
+    let is_recording = |format: &Format| {
+        let is_one = format.holds(Content::Tracks) || format.holds(Content::Measurements);
+        is_one && !SETUPS.contains(&format.name)
+    };
     let is_better = |other: &Format| match is_recording(first) {
         true => (first.name, other.name) == MAP_AND_GRAPH,
         false => is_recording(other),
@@ -152,6 +154,9 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
 
 /// Documents behind the first of a folder that are looked at for a recording.
 const DOCUMENTS_MAX: usize = 100;
+
+/// Setups of emulations, which give way to recordings of them.
+const SETUPS: [&str; 2] = ["core", "imn"];
 
 /// A map of nodes and the graph of its links: the reader of the graph takes both.
 const MAP_AND_GRAPH: (&str, &str) = ("meshviewer", "ffmap");
@@ -178,9 +183,11 @@ fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatErro
         // An XML document shows what it is: an ending does not make it another.
         (Some(format), None) if sample.xml_root().is_empty() => Ok(format),
         _ => {
-            let read = names(|format| format.read.is_some());
-            let fault =
-                Fault::new("format", sample.kind(), format!("{read}; --format NAME forces one"));
+            let count = reading().count();
+            let allowed = format!(
+                "one of the {count} formats that `groundwave convert --help` lists; --format NAME forces one"
+            );
+            let fault = Fault::new("format", sample.kind(), allowed);
             Err(fault.unidentified(Location::path("format")))
         }
     }
@@ -196,6 +203,20 @@ const FOREIGN_ROOTS: [(&str, &str); 6] = [
     ("platform", "an EMANE platform; its events are eel"),
     ("osm", "a map of OpenStreetMap; tracks are gpx"),
 ];
+
+/// Kinds of JSON of other programs that have neither positions nor links, with the nearest content that is read.
+fn foreign_json(document: &Value) -> Option<&'static str> {
+    if document["type"] == "NetworkRoutes" {
+        return Some(
+            "a routing table (NetJSON NetworkRoutes), without links; their qualities are a NetworkGraph",
+        );
+    }
+    let is_statistics = document["node_id"].is_string()
+        && (document["traffic"].is_object() || document["clients"].is_object());
+    is_statistics.then_some(
+        "statistics of respondd, without positions and links; nodeinfo and neighbours have those",
+    )
+}
 
 impl Sample<'_> {
     /// The first section of a file of settings (INI, TOML), which begins with a bracket as JSON does.
@@ -217,6 +238,9 @@ impl Sample<'_> {
         }
         if let Some(section) = self.ini_section() {
             return format!("a file of settings with the section [{section}]");
+        }
+        if let Some(kind) = foreign_json(self.json()) {
+            return kind.to_owned();
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(self.bytes()) {
             Ok(_) => format!("JSON of an unknown kind{}", self.parts()),

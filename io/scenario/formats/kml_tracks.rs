@@ -1,8 +1,11 @@
-//! Tracks of KML (`gx:Track` of Google's extensions 2.2, `Track` of KML 2.3): a node for each placemark.
+//! Tracks of KML (`gx:Track` of Google's extensions 2.2, `Track` of KML 2.3): a node for each placemark; and points
+//! with times (`TimeStamp`): a node for those of one name, or of one folder where each has a name of its own.
+
+use std::collections::BTreeMap;
 
 use groundwave_model::terrain::GeoPoint;
 
-use super::dataset::{Dataset, Event, Node};
+use super::dataset::{Dataset, Event, Height, Node};
 use super::error::{FormatError, Location};
 use super::plan::name_of;
 use super::xml::{Tag, Tags};
@@ -23,11 +26,13 @@ pub static FORMAT: Format = Format {
     ..Format::NONE
 };
 
-/// True for KML with tracks; a plan with a track beside its points stays a plan.
+/// True for KML with tracks, or of points with times; a plan with a track beside its points stays a plan.
 pub(super) fn is_tracks(kml: &[u8]) -> bool {
     let sample = Sample::of(kml);
     let count = |part: &str| sample.text().matches(part).count();
-    count("Track>") > 0 && count("<when>") > count("<Point") && sample.xml_root() == "kml"
+    let are_tracks = count("Track>") > 0 && count("<when>") > count("<Point");
+    let stamps = count("<TimeStamp");
+    (are_tracks || stamps > 1 && stamps * 2 > count("<Point")) && sample.xml_root() == "kml"
 }
 
 /// State of the reader.
@@ -41,7 +46,32 @@ struct State {
     /// Times and coordinates of the open track, each with its line.
     times: Vec<(Option<f64>, usize)>,
     places: Vec<(String, usize)>,
-    is_above_ground: bool,
+    mode: Option<Mode>,
+    /// Number and name of each folder, and those that are open.
+    folders: Vec<String>,
+    open_folders: Vec<usize>,
+    /// Time and coordinates of the open placemark.
+    stamp: Option<Option<f64>>,
+    point: Option<String>,
+    stamps: Vec<Stamp>,
+}
+
+/// A point with a time.
+struct Stamp {
+    folder: Option<usize>,
+    name: Option<String>,
+    at_s: f64,
+    position: GeoPoint,
+    height_m: Option<f64>,
+    mode: Option<Mode>,
+    line: usize,
+}
+
+/// Datum of the altitudes of a track.
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    Ground,
+    Sea,
 }
 
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
@@ -55,17 +85,23 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
             Tag::Start(start) => match start.local_name().as_ref() {
                 "Placemark" => {
                     (state.placemarks, state.node, state.name) = (state.placemarks + 1, None, None);
+                    (state.stamp, state.point, state.mode) = (None, None, None);
+                }
+                "Folder" => {
+                    state.open_folders.push(state.folders.len());
+                    state.folders.push(String::new());
                 }
                 "Track" => {
                     state.times.clear();
                     state.places.clear();
-                    state.is_above_ground = false;
+                    state.mode = None;
                 }
                 _ => {}
             },
             Tag::End(name, text) => state.end((tags.open(0), &name), text, tags.line()),
         }
     }
+    state.movers();
     let mut dataset = state.dataset;
     dataset.drop_unset_clocks();
     dataset.begin_with_first();
@@ -86,18 +122,87 @@ impl State {
                 self.times.push((time.map(|time| time.0), line));
             }
             ("Track", "coord") => self.places.push((text, line)),
-            ("Track", "altitudeMode") => self.is_above_ground = text == "relativeToGround",
+            ("Folder", "name") => {
+                if let Some(folder) = self.open_folders.last() {
+                    self.folders[*folder] = text;
+                }
+            }
+            (_, "Folder") => drop(self.open_folders.pop()),
+            ("TimeStamp", "when") => {
+                let time = clock::iso8601(&text);
+                if time.is_some_and(|(_, zoned)| !zoned) {
+                    self.dataset.drop("a time without a zone: read as UTC", line);
+                }
+                self.stamp = Some(time.map(|time| time.0));
+            }
+            ("Point", "coordinates") => self.point = Some(text),
+            ("Track" | "Point", "altitudeMode") => {
+                self.mode = match text.trim() {
+                    "relativeToGround" => Some(Mode::Ground),
+                    "absolute" => Some(Mode::Sea),
+                    _ => None,
+                }
+            }
             (_, "Track") => self.track(line),
-            ("Placemark", "Point" | "LineString" | "Polygon") => {
+            ("Placemark", "LineString" | "Polygon") => {
                 let what = format!("{} beside tracks: not used", tag.1);
                 self.dataset.drop(&what, line);
             }
             (_, "Placemark") => {
+                self.stamped(line);
                 if let (Some(node), Some(name)) = (self.node.take(), self.name.take()) {
                     self.dataset.nodes[node as usize].name = name;
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes the point of the open placemark, if it has one.
+    fn stamped(&mut self, line: usize) {
+        let Some(point) = self.point.take() else { return };
+        let Some(at_s) = self.stamp.take() else {
+            return self.dataset.drop("Point beside tracks: not used", line);
+        };
+        let numbers: Option<Vec<f64>> =
+            point.split(',').map(|number| number.trim().parse().ok()).collect();
+        let position = match numbers.as_deref() {
+            Some([lon, lat] | [lon, lat, _]) => GeoPoint::new(*lat, *lon).ok(),
+            _ => None,
+        };
+        let (Some(at_s), Some(position)) = (at_s, position) else {
+            return self.dataset.drop("an invalid time or coordinate of a point", line);
+        };
+        let height_m = numbers.and_then(|numbers| numbers.get(2).copied());
+        let (folder, name) = (self.open_folders.last().copied(), self.name.clone());
+        let mode = self.mode;
+        self.stamps.push(Stamp { folder, name, at_s, position, height_m, mode, line });
+    }
+
+    /// Makes nodes of the points with times.
+    fn movers(&mut self) {
+        let stamps = std::mem::take(&mut self.stamps);
+        let mut names: BTreeMap<Option<usize>, BTreeMap<Option<&str>, usize>> = BTreeMap::new();
+        for stamp in &stamps {
+            let of_folder = names.entry(stamp.folder).or_default();
+            *of_folder.entry(stamp.name.as_deref()).or_default() += 1;
+        }
+        // Where no name comes again, names are those of the points.
+        let is_one = |folder| names[&folder].values().all(|count| *count == 1);
+        for stamp in &stamps {
+            let folder = stamp.folder.map_or("", |folder| self.folders[folder].as_str());
+            let own = stamp.name.as_deref().unwrap_or_default();
+            let (key, name) = match is_one(stamp.folder) || own.is_empty() {
+                true => (format!("folder {:?}", stamp.folder), folder),
+                false => (format!("name {own}"), own),
+            };
+            let name = name_of(name).unwrap_or_else(|| "track".to_owned());
+            let Some(node) = self.dataset.named(&key, &name) else {
+                self.dataset.drop("one node too many", stamp.line);
+                continue;
+            };
+            self.dataset.event(stamp.at_s, Event::Fix(node, stamp.position), stamp.line);
+            altitude(&mut self.dataset, stamp.at_s, node, stamp.height_m, stamp.mode, stamp.line);
         }
     }
 
@@ -131,15 +236,29 @@ impl State {
                 continue;
             };
             self.dataset.event(at_s, Event::Fix(node, position), line);
-            match numbers.get(2) {
-                Some(Some(height_m)) if self.is_above_ground => {
-                    self.dataset.height(at_s, node, *height_m, line);
-                }
-                Some(Some(0.0)) | None => {}
-                Some(_) => {
-                    self.dataset.drop("an altitude that is not above ground: not used", line)
-                }
-            }
+            let height_m = numbers.get(2).copied().flatten();
+            altitude(&mut self.dataset, at_s, node, height_m, self.mode, line);
+        }
+    }
+}
+
+/// Takes the altitude of a position, m, in the datum of its mode.
+fn altitude(
+    dataset: &mut Dataset,
+    at_s: f64,
+    node: u32,
+    height_m: Option<f64>,
+    mode: Option<Mode>,
+    line: usize,
+) {
+    match (height_m, mode) {
+        (Some(height_m), Some(Mode::Ground)) => dataset.height(at_s, node, height_m, line),
+        (Some(height_m), Some(Mode::Sea)) => {
+            dataset.altitude(at_s, node, Height::Sea(height_m), line);
+        }
+        (None | Some(0.0), _) => {}
+        (Some(_), None) => {
+            dataset.drop("an altitude of a track that is clamped to the ground: not used", line);
         }
     }
 }

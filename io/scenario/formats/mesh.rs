@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
+use super::presence::{Presence, ends};
 use super::stated::Stated;
 use super::text as document;
 use super::{Format, ReadOptions, Sample, Source, merged};
@@ -59,6 +60,8 @@ pub(super) struct MeshNode {
     pub at_deg: Option<[f64; 2]>,
     /// Radio, antenna and height, as far as the document states them.
     pub stated: Stated,
+    /// The document states that the node is not there.
+    pub is_offline: bool,
     /// Path in the document.
     pub path: String,
 }
@@ -314,11 +317,13 @@ impl Series {
         self.dataset.begin_unix_s = times.reduce(f64::min);
         // All nodes first: a link may be to a node that a later document names.
         let mut places: Vec<Places> = Vec::with_capacity(snapshots.len());
+        let mut presence = Presence::default();
         self.name_observers(&mut snapshots);
         for (place, snapshot) in &mut snapshots {
-            let mut keys = BTreeSet::new();
+            let (mut keys, mut offline) = (BTreeSet::new(), BTreeSet::new());
             let mut of_snapshot = Places::new();
             for node in std::mem::take(&mut snapshot.nodes) {
+                offline.extend(node.is_offline.then(|| node.key.clone()));
                 if !keys.insert(node.key.clone()) {
                     let what = "a node that the document lists before: its first entry counts";
                     self.dataset.report.add(what, || place.at(&node.path));
@@ -326,6 +331,8 @@ impl Series {
                 let at_deg = node.at_deg;
                 of_snapshot.extend(self.node(node).zip(at_deg));
             }
+            let linked = ends(&snapshot.links, &owners);
+            presence.push(snapshot.observer.is_none(), keys, offline, linked);
             places.push(of_snapshot);
         }
         let mut counts = BTreeMap::new();
@@ -334,8 +341,9 @@ impl Series {
             (self.at_s(&snapshot, index, count), place, snapshot)
         });
         let mut dated: Vec<_> = dated.collect();
-        let times = dated.iter().map(|(at_s, place, _)| (*at_s, place.number));
-        let places = times.zip(places).collect();
+        let times: Vec<_> = dated.iter().map(|(at_s, place, _)| (*at_s, place.number)).collect();
+        presence.note(&mut self.dataset, &times);
+        let places = times.into_iter().zip(places).collect();
         // Links end with the snapshot that follows, which the order of names need not give.
         dated.sort_by(|(a_s, ..), (b_s, ..)| a_s.total_cmp(b_s));
         let mut views = BTreeMap::new();

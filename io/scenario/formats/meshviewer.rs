@@ -35,13 +35,17 @@ fn sniff(document: &Value) -> bool {
     let has = |of: &Value, keys: &[&str]| keys.iter().any(|key| !of[*key].is_null());
     let has_neighbours = |node: &Value| has(node, &["neighbours", "neighbors"]);
     let is_node = |node: &Value| has(node, &["node_id", "hostname", "nodeinfo", "location"]);
+    let is_answer = document["node_id"].is_string()
+        && document["hostname"].is_string()
+        && document["network"].is_object();
     let link = rows(&document["links"]).next();
     let nodes = entries(&document["nodes"], "").take(SNIFFED);
     !has(document, &["type"])
         && (nodes.map(|entry| entry.2).any(|node| has_neighbours(node) || is_node(node))
             || link.is_some_and(|link| has(link, &["source_tq", "source"]))
             || has_neighbours(&document[0])
-            || has_neighbours(document))
+            || has_neighbours(document)
+            || is_answer)
 }
 
 /// Data that the node reports about itself: hopglass keeps it apart from observations by others.
@@ -87,6 +91,8 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             name: hostname.or(id),
             role: if gateway { Role::Command } else { Role::default() },
             at_deg: position(&info["location"]),
+            is_offline: [&node["is_online"], &node["flags"]["online"]]
+                .contains(&&Value::Bool(false)),
             path: path.clone(),
             ..MeshNode::default()
         });

@@ -35,6 +35,7 @@
 //! Readers are tolerant: what is not used is counted in the report, with its reason and the place
 //! of the first.
 
+mod altitude;
 pub mod ansim;
 pub mod aredn;
 pub mod babel;
@@ -74,6 +75,7 @@ pub mod meshtastic;
 pub mod meshtastic_mqtt;
 pub mod meshviewer;
 pub mod mininet;
+mod misfits;
 mod motion;
 mod nearest;
 pub mod netjson;
@@ -90,6 +92,7 @@ mod plan;
 mod plane;
 mod plausible;
 mod positions;
+mod presence;
 pub mod qth;
 mod recording;
 mod report;
@@ -119,9 +122,10 @@ use groundwave_model::terrain::GeoPoint;
 
 use crate::setdest::Dialect;
 
-pub use dataset::{Dataset, Event, Node};
+pub use dataset::{Dataset, Event, Height, Node};
 pub use error::{FormatError, Location};
 pub use identify::{Sample, by_extension, by_name, extensions, identify, names};
+pub use misfits::Misfits;
 pub use plan::unit::{Quantity, with_unit};
 pub use plan::{PlanFile, PlanNode};
 pub use recording::{Output, RecordingWriter};
@@ -156,6 +160,10 @@ pub struct ReadOptions {
     pub dialect: Option<Dialect>,
     /// Leave out fixes that no receiver can have had; otherwise they are taken and reported.
     pub drop_implausible: bool,
+    /// Leave out heights above sea level, which receivers measure tens of metres wrong.
+    pub drop_altitudes: bool,
+    /// Let nodes be there from the first fix of their track to its last only.
+    pub is_bounded: bool,
     /// Columns of a table of measurements.
     pub mapping: Option<csv::levels::Levels>,
 }
@@ -170,6 +178,8 @@ impl ReadOptions {
             origin: None,
             dialect: None,
             drop_implausible: false,
+            drop_altitudes: false,
+            is_bounded: false,
             mapping: None,
         }
     }
@@ -301,7 +311,13 @@ impl Format {
             false => read(source, options)?,
         };
         dataset.settle_suspects(options.drop_implausible);
+        if options.drop_altitudes {
+            dataset.drop_altitudes();
+        }
         dataset.begin_with_time_of_day();
+        if options.is_bounded {
+            dataset.bound_by_fixes();
+        }
         if let Some(encoding) = source.encoding {
             let what = format!("text in {encoding}: converted to UTF-8");
             dataset.report.add(&what, Location::default);

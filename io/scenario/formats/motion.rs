@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use groundwave_model::radio::Station;
+use groundwave_model::radio::{Pointing, Station};
 use groundwave_simulation::deployment::Outline;
 use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use jiff::Timestamp;
 
 use super::climb::Waypoint as Climbing;
 use super::course::Fix;
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::error::{Fault, FormatError, Location};
 use super::plan::{PlanFile, PlanNode, name_of};
 use super::scenario::Stay;
@@ -51,8 +51,15 @@ impl Dataset {
             };
             (node, course)
         };
-        let courses: BTreeMap<u32, Vec<Climbing>> =
+        let mut courses: BTreeMap<u32, Vec<Climbing>> =
             self.courses().into_iter().map(climbing).collect();
+        if !courses.is_empty() {
+            // Nodes that stand beside those that move.
+            for (number, node) in (0..).zip(&self.nodes) {
+                let Some(position) = node.position else { continue };
+                courses.entry(number).or_insert_with(|| vec![(0.0, position, None)]);
+            }
+        }
         if courses.is_empty() {
             let actual = format!("no track{}", self.report.summary());
             return invalid(actual, "at least one".to_owned());
@@ -82,8 +89,9 @@ impl Dataset {
         default: &Station,
     ) -> Result<(String, usize), Fault> {
         let last = courses.iter().filter_map(|(_, course)| course.last());
-        // A climb may come after the last step.
-        let is_height = |event: &&(f64, Event)| matches!(event.1, Event::Height(..));
+        // A climb or a turn may come after the last step.
+        let is_height =
+            |event: &&(f64, Event)| matches!(event.1, Event::Height(..) | Event::Point(..));
         let heights_s = self.events.iter().filter(is_height).map(|event| self.elapsed_s(event.0));
         let (stays, absences) = self.stays(courses);
         let ends_s = stays.iter().filter_map(|stay| stay.until_s);
@@ -107,21 +115,26 @@ impl Dataset {
                 .filter_map(|(node, course)| {
                     let (node, first) = (*node as usize, course.first()?);
                     let mut station = self.station(node, default);
-                    if let Some(height_agl_m) = heights[node] {
-                        station.height_agl_m = height_agl_m;
+                    let mut height_msl_m = None;
+                    match heights[node] {
+                        Some(Height::Ground(agl_m)) => station.height_agl_m = agl_m,
+                        Some(Height::Sea(msl_m)) => height_msl_m = Some(msl_m),
+                        Some(Height::Ellipsoid(_)) | None => {}
                     }
                     let Self { nodes, .. } = self;
                     let (name, role) = (nodes[node].name.clone(), nodes[node].role);
-                    Some(PlanNode { id: None, name, role, position: first.1, station })
+                    let position = first.1;
+                    Some(PlanNode { id: None, name, role, position, height_msl_m, station })
                 })
                 .collect(),
         };
         plan.check()?;
-        let date =
-            self.begin_unix_s.and_then(|begin_s| Timestamp::from_second(begin_s as i64).ok());
+        let begin_ns = self.begin_unix_s.map(|begin_s| (begin_s * 1e9).round() as i128);
+        let begin = begin_ns.and_then(|begin_ns| Timestamp::from_nanosecond(begin_ns).ok());
         let head = scenario::Head {
-            description: date.map(|date| format!("Second 0 is {date}.")),
+            begin: begin.map(|begin| begin.to_string()),
             step_s: Some(SCENARIO_STEP_NS as f64 / 1e9),
+            mesh: scenario::Mesh::of(self),
             duration_s: last_s.max(end_s).ceil().max(1.0),
             stays,
         };
@@ -130,10 +143,10 @@ impl Dataset {
         let is_moving = |course: &[Climbing]| course.len() > 1;
         for ((_, course), name) in courses.iter().zip(&names).filter(|(one, _)| is_moving(&one.1)) {
             let _ = write!(text, "\n[[motion]]\nnode = \"{name}\"\nwaypoints = [\n");
-            for (at_s, position, height_agl_m) in course {
+            for (at_s, position, height) in course {
                 let (lat, lon) = (position.lat_deg(), position.lon_deg());
-                let height =
-                    height_agl_m.map_or_else(String::new, |m| format!(", height_agl_m = {m}"));
+                let height = height.and_then(key_of);
+                let height = height.map_or_else(String::new, |(key, m)| format!(", {key} = {m}"));
                 let _ = writeln!(
                     text,
                     "  {{ at_s = {at_s}, lat_deg = {lat}, lon_deg = {lon}{height} }},"
@@ -153,20 +166,32 @@ impl Dataset {
             Some(names[index].as_str())
         };
         let climbs = self.climbs();
-        let mut last_m = heights;
+        let mut last = heights;
         for (at_s, event) in &self.events {
-            let Event::Height(node, height_agl_m) = *event else { continue };
-            if climbs.get(&node).is_some_and(|climb| climb.covers(self.elapsed_s(*at_s))) {
-                continue;
-            }
-            let last_m = &mut last_m[node as usize];
-            if let (true, Some(name)) = (*last_m != Some(height_agl_m), name_of_node(node)) {
-                *last_m = Some(height_agl_m);
+            if let Event::Point(node, Pointing { azimuth_deg, elevation_deg }) = *event
+                && let Some(name) = name_of_node(node)
+            {
                 let at_s = self.elapsed_s(*at_s);
                 let _ = write!(
                     text,
                     "\n[[command]]\nat_s = {at_s}\ncommand = \"node.update\"\nnode = \"{name}\"\n\
-                     height_agl_m = {height_agl_m:?}\n"
+                     pointing = {{ azimuth_deg = {azimuth_deg:?}, elevation_deg = {elevation_deg:?} }}\n"
+                );
+            }
+            let Event::Height(node, height) = *event else { continue };
+            if climbs.get(&node).is_some_and(|climb| climb.covers(self.elapsed_s(*at_s))) {
+                continue;
+            }
+            let last = &mut last[node as usize];
+            let is_new = *last != Some(height);
+            if let (true, Some(name), Some((key, m))) = (is_new, name_of_node(node), key_of(height))
+            {
+                *last = Some(height);
+                let at_s = self.elapsed_s(*at_s);
+                let _ = write!(
+                    text,
+                    "\n[[command]]\nat_s = {at_s}\ncommand = \"node.update\"\nnode = \"{name}\"\n\
+                     {key} = {m:?}\n"
                 );
             }
         }
@@ -202,12 +227,12 @@ impl Dataset {
         (stays, absences)
     }
 
-    /// The first height of each node above ground, m, where it has one.
-    pub(super) fn heights(&self) -> Vec<Option<f64>> {
+    /// The first height of each node, where it has one.
+    pub(super) fn heights(&self) -> Vec<Option<Height>> {
         let mut heights = vec![None; self.nodes.len()];
         for (_, event) in &self.events {
-            if let Event::Height(node, height_agl_m) = event {
-                heights[*node as usize].get_or_insert(*height_agl_m);
+            if let Event::Height(node, height) = event {
+                heights[*node as usize].get_or_insert(*height);
             }
         }
         heights
@@ -216,5 +241,14 @@ impl Dataset {
     /// The station of a node; `default` where the document has none.
     pub(super) fn station(&self, node: usize, default: &Station) -> Station {
         self.nodes[node].station.clone().unwrap_or_else(|| default.clone())
+    }
+}
+
+/// Key and value of a height in a scenario, m; `None` for one above the ellipsoid.
+const fn key_of(height: Height) -> Option<(&'static str, f64)> {
+    match height {
+        Height::Ground(agl_m) => Some(("height_agl_m", agl_m)),
+        Height::Sea(msl_m) => Some(("height_msl_m", msl_m)),
+        Height::Ellipsoid(_) => None,
     }
 }

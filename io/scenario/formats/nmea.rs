@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::clock::DAY_S;
-use super::dataset::{Dataset, Event, Node};
+use super::dataset::{Dataset, Event, Height, Node};
 use super::error::FormatError;
 use super::plan::name_of;
 use super::{Content, Format, ReadOptions, Source};
@@ -99,15 +99,13 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
             days += DAY_S;
         }
         last_s = Some(time_s);
-        if kind == "GGA" && !field(8).is_empty() {
-            dataset.drop("an altitude above sea level: heights are above ground", at);
-        }
-        match date_s {
-            Some(date_s) => {
-                dataset.event(date_s + days + time_s, Event::Fix(node, position), at);
-            }
-            // Until the first date, fixes have a time of the day alone.
-            None => dataset.event(days + time_s, Event::Fix(node, position), at),
+        // Until the first date, fixes have a time of the day alone.
+        let at_s = date_s.unwrap_or(0.0) + days + time_s;
+        dataset.event(at_s, Event::Fix(node, position), at);
+        if kind == "GGA"
+            && let Ok(altitude_m) = field(8).parse()
+        {
+            dataset.altitude(at_s, node, Height::Sea(altitude_m), at);
         }
     }
     if date_s.is_some() {

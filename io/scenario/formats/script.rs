@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::Format;
 use super::climb::Waypoint as Climbing;
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::error::{Fault, FormatError, Location};
 use super::limits::TICKS_MAX;
 
@@ -33,8 +33,8 @@ pub struct Script {
     pub nodes: usize,
     /// Nodes without a position: on a ring around 0 N 0 E.
     pub unplaced: usize,
-    /// Nodes that come with their first fix.
-    absent: BTreeMap<u32, AddNode>,
+    /// Nodes that come with their first fix, each with its height where that is not one above ground.
+    absent: BTreeMap<u32, (AddNode, Option<UpdateNode>)>,
 }
 
 impl Dataset {
@@ -53,20 +53,27 @@ impl Dataset {
         let mut out = Script::default();
         let limits = Limits {
             link_range_max_m: self.range_m.unwrap_or(100_000.0).clamp(1.0, 1_000_000.0),
+            update_distance_m: self.update_distance_m,
+            probe: self.probe,
             ..Limits::default()
         };
         out.put(1, SetLimits(limits));
         let (positions, used) = self.first_positions();
         let heights = self.heights();
+        let ids = self.ids();
         let count = used.iter().filter(|used| **used).count();
         for (index, node) in self.nodes.iter().enumerate().filter(|(index, _)| used[*index]) {
             let position = positions[index];
             out.unplaced += usize::from(position.is_none());
             out.nodes += 1;
             let mut station = self.station(index, default);
-            station.height_agl_m = heights[index].unwrap_or(station.height_agl_m);
+            let mut over_sea = None;
+            match heights[index] {
+                Some(Height::Ground(agl_m)) => station.height_agl_m = agl_m,
+                height => over_sea = height.map(|height| at_height(ids[index], height)),
+            }
             let add = AddNode {
-                node: NodeId::named(&node.name),
+                node: ids[index],
                 name: node.name.clone(),
                 role: node.role,
                 position: position.unwrap_or_else(|| ring(out.nodes - 1, count)),
@@ -74,15 +81,18 @@ impl Dataset {
                 deployment: None,
             };
             match node.comes_and_goes && position.is_some() {
-                true => drop(out.absent.insert(index as u32, add)),
-                false => out.put(1, add),
+                true => drop(out.absent.insert(index as u32, (add, over_sea))),
+                false => {
+                    out.put(1, add);
+                    over_sea.into_iter().for_each(|update| out.put(1, update));
+                }
             }
         }
         self.script_events(&mut out, heights);
         Ok(out)
     }
 
-    fn script_events(&self, out: &mut Script, mut heights: Vec<Option<f64>>) {
+    fn script_events(&self, out: &mut Script, mut heights: Vec<Option<Height>>) {
         let mut runs = self.runs();
         let climbs = self.climbs();
         let mut last_fixes: BTreeMap<u32, usize> = BTreeMap::new();
@@ -96,7 +106,8 @@ impl Dataset {
         let mut is_on_run: Vec<bool> =
             self.nodes.iter().map(|node| node.position.is_none()).collect();
         let clock = Clock::new(self.step_ns());
-        let id = |number: u32| NodeId::named(&self.nodes[number as usize].name);
+        let ids = self.ids();
+        let id = |number: u32| ids[number as usize];
         let mut measured: (u64, Vec<Measurement>) = (0, Vec::new());
         let ns = |at_s: f64| (self.elapsed_s(at_s) * 1e9).round() as u64;
         for (index, (at_s, event)) in self.events.iter().enumerate() {
@@ -114,8 +125,9 @@ impl Dataset {
                 }
                 Event::Fix(number, position) => {
                     let node = id(number);
-                    if let Some(add) = out.absent.remove(&number) {
+                    if let Some((add, over_sea)) = out.absent.remove(&number) {
                         out.put(tick, add);
+                        over_sea.into_iter().for_each(|update| out.put(tick, update));
                     }
                     if away.remove(&number) {
                         out.put(tick, RestoreNode { node });
@@ -132,21 +144,27 @@ impl Dataset {
                             Some(climb) => climb.waypoints((begin_s, position), &run),
                             None => run.into_iter().map(|(s, at)| (s, at, None)).collect(),
                         };
-                        let height_agl_m =
-                            climbs.get(&number).and_then(|climb| climb.height_agl_m(begin_s));
-                        if height_agl_m.is_some() && heights[number as usize] != height_agl_m {
-                            out.put(tick, UpdateNode { height_agl_m, ..UpdateNode::of(node) });
+                        let height = climbs.get(&number).and_then(|climb| climb.height(begin_s));
+                        if let Some(height) =
+                            height.filter(|height| heights[number as usize] != Some(*height))
+                        {
+                            out.put(tick, at_height(node, height));
                         }
-                        let end_m = course.last().and_then(|(.., height_agl_m)| *height_agl_m);
-                        if let Some(height_agl_m) = end_m.or(height_agl_m) {
-                            heights[number as usize] = Some(height_agl_m);
+                        let end = course.last().and_then(|(.., height)| *height);
+                        if let Some(height) = end.or(height) {
+                            heights[number as usize] = Some(height);
                         }
-                        let waypoint = |(at_s, position, height_agl_m): Climbing| Waypoint {
-                            at_ns: (at_s * 1e9).round() as u64,
-                            position,
-                            height_agl_m,
+                        let waypoint = |(at_s, position, height): Climbing| {
+                            let (height_agl_m, height_msl_m) = metres(height);
+                            let at_ns = (at_s * 1e9).round() as u64;
+                            Waypoint { at_ns, position, height_agl_m, height_msl_m }
                         };
-                        let waypoints: Vec<_> = course.into_iter().map(waypoint).collect();
+                        // A height above sea level holds from the fix on, also below the ground.
+                        let begin = height.filter(|height| matches!(height, Height::Sea(_)));
+                        let begin = begin.filter(|_| !course.is_empty());
+                        let begin = begin.map(|height| (begin_s, position, Some(height)));
+                        let waypoints: Vec<_> =
+                            begin.into_iter().chain(course).map(waypoint).collect();
                         if !waypoints.is_empty() {
                             out.put(tick, Follow { node, waypoints, at_ns: Some(at_ns) });
                         }
@@ -161,13 +179,16 @@ impl Dataset {
                     if climbs
                         .get(&number)
                         .is_some_and(|climb| climb.covers(self.elapsed_s(*at_s))) => {}
-                Event::Height(number, height_agl_m) => {
-                    let last_m = heights[number as usize].replace(height_agl_m);
-                    if last_m != Some(height_agl_m) {
-                        let node = id(number);
-                        let height_agl_m = Some(height_agl_m);
-                        out.put(tick, UpdateNode { height_agl_m, ..UpdateNode::of(node) });
+                Event::Height(number, height) => {
+                    let last = heights[number as usize].replace(height);
+                    if last != Some(height) && !out.absent.contains_key(&number) {
+                        out.put(tick, at_height(id(number), height));
                     }
+                }
+                Event::Point(number, pointing) => {
+                    let node = id(number);
+                    let pointing = Some(pointing);
+                    out.put(tick, UpdateNode { pointing, ..UpdateNode::of(node) });
                 }
                 Event::GoTo(number, destination, speed_m_s) if speed_m_s > 0.0 => {
                     let node = id(number);
@@ -178,6 +199,8 @@ impl Dataset {
                     is_on_run[number as usize] = false;
                     let is_last = last_fixes.get(&number).is_none_or(|last| *last < index);
                     let node = id(number);
+                    // What was measured until then is about a node that is there.
+                    out.observe(&mut measured);
                     match is_last {
                         true => out.put(tick, RemoveNode { node }),
                         false if away.insert(number) => out.put(tick, FailNode { node }),
@@ -199,6 +222,29 @@ impl Dataset {
         }
     }
 
+    /// Ids of nodes in a log: of the keys by which the document identifies them, so that a name may change; without
+    /// one, of the names.
+    fn ids(&self) -> Vec<NodeId> {
+        let mut ids = vec![None; self.nodes.len()];
+        let mut used = BTreeSet::new();
+        for (key, index) in &self.index {
+            let id = NodeId::named(key);
+            if used.insert(id) {
+                ids[*index as usize] = Some(id);
+            }
+        }
+        let mut of_name = |name: &str| {
+            let mut name = name.to_owned();
+            // A key may be the name of a node without one.
+            while !used.insert(NodeId::named(&name)) {
+                name += "'";
+            }
+            NodeId::named(&name)
+        };
+        let all = ids.into_iter().zip(&self.nodes);
+        all.map(|(id, node)| id.unwrap_or_else(|| of_name(&node.name))).collect()
+    }
+
     /// Length of a step, ns.
     #[must_use]
     pub fn step_ns(&self) -> u64 {
@@ -215,9 +261,10 @@ impl Dataset {
                     positions[node as usize].get_or_insert(position);
                     used[node as usize] = true;
                 }
-                Event::GoTo(node, ..) | Event::Height(node, _) | Event::Leave(node) => {
-                    used[node as usize] = true
-                }
+                Event::GoTo(node, ..)
+                | Event::Height(node, _)
+                | Event::Point(node, _)
+                | Event::Leave(node) => used[node as usize] = true,
                 Event::Observe(from, to, _) => {
                     (used[from as usize], used[to as usize]) = (true, true);
                 }
@@ -225,6 +272,21 @@ impl Dataset {
         }
         (positions, used)
     }
+}
+
+/// Heights above ground and above mean sea level, m: one of them.
+const fn metres(height: Option<Height>) -> (Option<f64>, Option<f64>) {
+    match height {
+        Some(Height::Ground(agl_m)) => (Some(agl_m), None),
+        Some(Height::Sea(msl_m)) => (None, Some(msl_m)),
+        Some(Height::Ellipsoid(_)) | None => (None, None),
+    }
+}
+
+/// The command that puts an antenna at a height.
+fn at_height(node: NodeId, height: Height) -> UpdateNode {
+    let (height_agl_m, height_msl_m) = metres(Some(height));
+    UpdateNode { height_agl_m, height_msl_m, ..UpdateNode::of(node) }
 }
 
 /// True if a position is a placeholder of [`Dataset::script`]: on the ring around 0 N 0 E, to the

@@ -115,6 +115,7 @@ impl Dataset {
                 Event::Move(node, at) => number(node).map(|node| Event::Move(node, at)),
                 Event::Leave(node) => number(node).map(Event::Leave),
                 Event::Height(node, m) => number(node).map(|node| Event::Height(node, m)),
+                Event::Point(node, to) => number(node).map(|node| Event::Point(node, to)),
                 Event::GoTo(node, at, speed_m_s) => {
                     number(node).map(|node| Event::GoTo(node, at, speed_m_s))
                 }

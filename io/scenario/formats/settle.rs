@@ -44,7 +44,9 @@ impl Dataset {
         let rows = [at_origin, far, late].into_iter().flatten();
         let rows: BTreeSet<(u32, u64)> = rows.map(|(node, at, _)| (node, at)).collect();
         self.events.retain(|(at_s, event)| match event {
-            Event::Fix(node, _) => !rows.contains(&(*node, at_s.to_bits())),
+            Event::Fix(node, _) | Event::Height(node, _) => {
+                !rows.contains(&(*node, at_s.to_bits()))
+            }
             _ => true,
         });
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use groundwave_model::terrain::GeoPoint;
 use quick_xml::events::BytesStart;
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::plane::Plane;
 use super::xml::{Tag, Tags, attribute, number};
@@ -57,14 +57,17 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                     (Some((lon, lat)), None) => GeoPoint::new(lat, lon).ok(),
                     (None, _) => None,
                 };
-                if number(&start, "z").is_some_and(|z_m| z_m != 0.0) {
-                    dataset.drop("a height above sea level: antennas stay at theirs", line);
-                }
+                // That of the vehicle: its antenna is above it.
+                let z_m = number(&start, "z").filter(|z_m| *z_m != 0.0);
+                let height = z_m.map(|z_m| Height::Sea(z_m + options.station.height_agl_m));
                 match (at_s, position, attribute(&start, "id")) {
                     (Some(at_s), Some(position), Some(id)) => {
                         if let Some(node) = dataset.node(&id, line) {
                             dataset.nodes[node as usize].comes_and_goes = true;
                             dataset.event(at_s, Event::Fix(node, position), line);
+                            if let Some(height) = height {
+                                dataset.altitude(at_s, node, height, line);
+                            }
                             present.insert(node);
                         }
                     }

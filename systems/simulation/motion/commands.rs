@@ -2,14 +2,14 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal, Seed};
-use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M};
 use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Area, Here, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
+use super::{Area, Height, Here, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
 use crate::site::node;
-use crate::site::{NodeId, Position, StationConfig};
+use crate::site::{NodeId, Position, StationConfig, WorldTerrain};
 
 /// Maximum number of waypoints of a motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;
@@ -64,7 +64,7 @@ fn here(
     let clock = world.resource::<Clock>();
     let now_ns = clock.now_ns();
     let Some(at_ns) = at_ns else {
-        return Ok(Here { position, at_ns: now_ns, height_agl_m: None });
+        return Ok(Here { position, at_ns: now_ns, height: None });
     };
     let begin_ns = now_ns.saturating_sub(clock.step_ns);
     if !(begin_ns..=now_ns).contains(&at_ns) {
@@ -72,8 +72,11 @@ fn here(
         return Err(Refusal::invalid("at_ns", at_ns, allowed));
     }
     Ok(match world.get::<Motion>(entity) {
-        Some(motion) => motion.clone().at(at_ns, id, *world.resource::<Seed>()),
-        None => Here { position, at_ns, height_agl_m: None },
+        Some(motion) => {
+            let terrain = world.resource::<WorldTerrain>();
+            motion.clone().at(at_ns, id, *world.resource::<Seed>(), terrain)
+        }
+        None => Here { position, at_ns, height: None },
     })
 }
 
@@ -94,7 +97,7 @@ impl Command for Follow {
     type Out = Result<(), Refusal>;
     fn apply(mut self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
-        let Here { position: from, at_ns: begin_ns, height_agl_m } =
+        let Here { position: from, at_ns: begin_ns, height } =
             here(world, entity, self.node, self.at_ns)?;
         if !(1..=WAYPOINTS_MAX).contains(&self.waypoints.len()) {
             let allowed = format!("1 to {WAYPOINTS_MAX} waypoints");
@@ -107,29 +110,25 @@ impl Command for Follow {
                 return Err(Refusal::invalid(key, waypoint.at_ns, format!("{last_ns} or later")));
             }
             last_ns = waypoint.at_ns;
-            if let Some(height_agl_m) = waypoint.height_agl_m
-                && !(0.0..=HEIGHT_AGL_M_MAX).contains(&height_agl_m)
-            {
-                let key = format!("waypoints[{i}].height_agl_m");
-                return Err(Refusal::invalid(
-                    key,
-                    height_agl_m,
-                    format!("0 to {HEIGHT_AGL_M_MAX}"),
-                ));
-            }
+            waypoint.check_height(i)?;
         }
-        let mut from_agl_m = None;
-        if self.waypoints.iter().any(|waypoint| waypoint.height_agl_m.is_some()) {
+        let mut from_height = None;
+        if self.waypoints.iter().any(|waypoint| waypoint.height().is_some()) {
             let station = world.get::<StationConfig>(entity).expect("every node has a station");
-            let mut last_m = height_agl_m.unwrap_or(station.0.height_agl_m);
-            from_agl_m = Some(last_m);
+            let mut last = height.unwrap_or(Height::Ground(station.0.height_agl_m));
+            from_height = Some(last);
             for waypoint in &mut self.waypoints {
-                last_m = *waypoint.height_agl_m.get_or_insert(last_m);
+                last = waypoint.height().unwrap_or(last);
+                match last {
+                    Height::Ground(agl_m) => waypoint.height_agl_m = Some(agl_m),
+                    Height::Sea(msl_m) => waypoint.height_msl_m = Some(msl_m),
+                }
             }
         }
         self.waypoints.reverse();
         let first = self.waypoints.pop().expect("there is at least one");
-        let leg = Leg::to_waypoint((from, from_agl_m), &first, begin_ns);
+        let terrain = world.resource::<WorldTerrain>();
+        let leg = Leg::to_waypoint((from, from_height), &first, begin_ns, terrain);
         start(world, entity, Motion { leg, then: Then::Waypoints(self.waypoints) });
         Ok(())
     }
@@ -137,6 +136,28 @@ impl Command for Follow {
 impl Recorded for Follow {
     const NAME: &'static str = "motion.follow";
     type Reply = ();
+}
+
+impl Waypoint {
+    /// Refuses heights out of range and two heights at once; `index` is that of the waypoint.
+    fn check_height(&self, index: usize) -> Result<(), Refusal> {
+        let refuse = |name: &str, found: f64, allowed: String| {
+            Err(Refusal::invalid(format!("waypoints[{index}].{name}"), found, allowed))
+        };
+        match (self.height_agl_m, self.height_msl_m) {
+            (Some(_), Some(msl_m)) => {
+                refuse("height_msl_m", msl_m, "one of height_agl_m and height_msl_m".to_owned())
+            }
+            (Some(agl_m), None) if !(0.0..=HEIGHT_AGL_M_MAX).contains(&agl_m) => {
+                refuse("height_agl_m", agl_m, format!("0 to {HEIGHT_AGL_M_MAX}"))
+            }
+            (None, Some(msl_m)) if !(HEIGHT_MSL_M.0..=HEIGHT_MSL_M.1).contains(&msl_m) => {
+                let (least_m, greatest_m) = HEIGHT_MSL_M;
+                refuse("height_msl_m", msl_m, format!("{least_m} to {greatest_m}"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Walks to a place at constant speed, as ns-2's `setdest` does.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use commands::{Follow, GoTo, StopMotion, WAYPOINTS_MAX, Wander, set_time};
 
-use crate::site::{NodeId, Position, Relocated, StationConfig};
+use crate::site::{NodeId, Position, Relocated, StationConfig, WorldTerrain};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 /// Moving nodes.
@@ -36,6 +36,28 @@ pub struct Waypoint {
     /// waypoint before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height_agl_m: Option<f64>,
+    /// Height of the antenna above mean sea level there, m, [-500, 29000], in place of the one above ground: it
+    /// changes evenly on the way, and the height above ground follows the terrain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height_msl_m: Option<f64>,
+}
+
+impl Waypoint {
+    /// The height of the antenna, where the waypoint has one.
+    const fn height(&self) -> Option<Height> {
+        match (self.height_msl_m, self.height_agl_m) {
+            (Some(msl_m), _) => Some(Height::Sea(msl_m)),
+            (None, Some(agl_m)) => Some(Height::Ground(agl_m)),
+            (None, None) => None,
+        }
+    }
+}
+
+/// Height of an antenna, m, above its datum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Height {
+    Ground(f64),
+    Sea(f64),
 }
 
 /// A latitude-longitude box to walk in.
@@ -76,24 +98,51 @@ struct Leg {
     /// Heights of the antenna above ground at both ends, m, where they are those of waypoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     heights_agl_m: Option<[f64; 2]>,
+    /// Heights of the antenna above mean sea level at both ends, m, in place of those above ground.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heights_msl_m: Option<[f64; 2]>,
 }
 
 impl Leg {
     fn new(from: GeoPoint, to: GeoPoint, start_ns: u64, end_ns: u64) -> Self {
         let way = geodesic::inverse(from, to);
         let (azimuth_deg, distance_m) = (way.azimuth_deg, way.distance_m);
-        Self { from, to, start_ns, end_ns, azimuth_deg, distance_m, heights_agl_m: None }
+        Self {
+            from,
+            to,
+            start_ns,
+            end_ns,
+            azimuth_deg,
+            distance_m,
+            heights_agl_m: None,
+            heights_msl_m: None,
+        }
     }
 
-    /// The way to a waypoint from a place and a height.
+    /// The way to a waypoint from a place and a height: the height changes in the datum of the waypoint.
     fn to_waypoint(
-        (from, from_agl_m): (GeoPoint, Option<f64>),
+        (from, height): (GeoPoint, Option<Height>),
         waypoint: &Waypoint,
         start_ns: u64,
+        terrain: &WorldTerrain,
     ) -> Self {
-        let heights = from_agl_m.zip(waypoint.height_agl_m);
-        let heights_agl_m = heights.map(|(from_m, to_m)| [from_m, to_m]);
-        Self { heights_agl_m, ..Self::new(from, waypoint.position, start_ns, waypoint.at_ns) }
+        let mut leg = Self::new(from, waypoint.position, start_ns, waypoint.at_ns);
+        match height.zip(waypoint.height()) {
+            Some((Height::Ground(from_m), Height::Ground(to_m))) => {
+                leg.heights_agl_m = Some([from_m, to_m]);
+            }
+            Some((Height::Sea(from_m), Height::Ground(to_m))) => {
+                leg.heights_agl_m = Some([terrain.height_agl_m(from, from_m), to_m]);
+            }
+            Some((Height::Sea(from_m), Height::Sea(to_m))) => {
+                leg.heights_msl_m = Some([from_m, to_m]);
+            }
+            Some((Height::Ground(from_m), Height::Sea(to_m))) => {
+                leg.heights_msl_m = Some([terrain.ground_msl_m(from) + from_m, to_m]);
+            }
+            None => {}
+        }
+        leg
     }
 
     /// A walk of at least `least_ns`.
@@ -122,13 +171,16 @@ impl Leg {
         geodesic::direct(self.from, self.azimuth_deg, distance_m).unwrap_or(self.to)
     }
 
-    /// Height of the antenna above ground, m, where the leg has heights.
-    fn height_agl_m(&self, now_ns: u64) -> Option<f64> {
-        let [from_m, to_m] = self.heights_agl_m?;
-        Some(match self.share(now_ns) {
+    /// Height of the antenna, where the leg has heights.
+    fn height(&self, now_ns: u64) -> Option<Height> {
+        let between = |[from_m, to_m]: [f64; 2]| match self.share(now_ns) {
             share if share >= 1.0 => to_m,
             share => from_m + share * (to_m - from_m),
-        })
+        };
+        match self.heights_msl_m {
+            Some(heights_m) => Some(Height::Sea(between(heights_m))),
+            None => Some(Height::Ground(between(self.heights_agl_m?))),
+        }
     }
 
     /// Part of the leg that is behind, [0, 1].
@@ -166,23 +218,23 @@ enum Then {
 struct Here {
     position: GeoPoint,
     at_ns: u64,
-    /// Height of the antenna above ground, m, where the motion has one.
-    height_agl_m: Option<f64>,
+    /// Height of the antenna, where the motion has one.
+    height: Option<Height>,
 }
 
 impl Motion {
     /// The state at a time, ns: the time is the begin of the leg where the leg begins later.
-    fn at(mut self, at_ns: u64, id: NodeId, seed: Seed) -> Here {
-        self.advance(at_ns, id, seed);
+    fn at(mut self, at_ns: u64, id: NodeId, seed: Seed, terrain: &WorldTerrain) -> Here {
+        self.advance(at_ns, id, seed, terrain);
         Here {
             position: self.leg.position(at_ns),
             at_ns: at_ns.max(self.leg.start_ns),
-            height_agl_m: self.leg.height_agl_m(at_ns),
+            height: self.leg.height(at_ns),
         }
     }
 
     /// Moves on to the leg that covers `now_ns`; false when there is nowhere left to go.
-    fn advance(&mut self, now_ns: u64, id: NodeId, seed: Seed) -> bool {
+    fn advance(&mut self, now_ns: u64, id: NodeId, seed: Seed, terrain: &WorldTerrain) -> bool {
         loop {
             if let Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, legs } =
                 &mut self.then
@@ -210,8 +262,8 @@ impl Motion {
             let Some(next) = waypoints.pop() else {
                 return false;
             };
-            let from_agl_m = self.leg.heights_agl_m.map(|[_, to_m]| to_m);
-            self.leg = Leg::to_waypoint((self.leg.to, from_agl_m), &next, self.leg.end_ns);
+            let from = (self.leg.to, self.leg.height(u64::MAX));
+            self.leg = Leg::to_waypoint(from, &next, self.leg.end_ns, terrain);
         }
     }
 }
@@ -226,14 +278,20 @@ fn move_nodes(
     mut moving: Query<(Entity, &NodeId, &mut Motion, &mut Position, &mut StationConfig)>,
     clock: Res<Clock>,
     seed: Res<Seed>,
+    terrain: Res<WorldTerrain>,
     mut commands: Commands,
 ) {
     let now_ns = clock.now_ns();
     let mut arrived = Vec::new();
     for (entity, id, mut motion, mut position, mut station) in &mut moving {
-        let goes_on = motion.bypass_change_detection().advance(now_ns, *id, *seed);
-        position.set_if_neq(Position(motion.leg.position(now_ns)));
-        let height_agl_m = motion.leg.height_agl_m(now_ns).unwrap_or(station.0.height_agl_m);
+        let goes_on = motion.bypass_change_detection().advance(now_ns, *id, *seed, &terrain);
+        let here = motion.leg.position(now_ns);
+        position.set_if_neq(Position(here));
+        let height_agl_m = match motion.leg.height(now_ns) {
+            Some(Height::Ground(agl_m)) => agl_m,
+            Some(Height::Sea(msl_m)) => terrain.height_agl_m(here, msl_m),
+            None => station.0.height_agl_m,
+        };
         if height_agl_m != station.0.height_agl_m {
             station.0.height_agl_m = height_agl_m;
         }

@@ -55,6 +55,7 @@ fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
         at_ns: at_s * 1_000_000_000,
         position,
         height_agl_m: None,
+        height_msl_m: None,
     };
     let (b, c) = (at(57.01, 11.0), at(57.01, 11.03));
     let waypoints = vec![waypoint(11, b), waypoint(31, c)];
@@ -138,7 +139,8 @@ fn nonsense_is_refused_with_its_key() {
     assert_eq!(key(wander(2.0, 1.0)), "speed_max_m_s");
     let upside_down = Area { south_deg: 58.0, ..AREA };
     assert_eq!(key(Wander { area: upside_down, ..wander(1.0, 2.0) }), "area.north_deg");
-    let late = Waypoint { at_ns: 0, position: at(57.0, 11.0), height_agl_m: None };
+    let late =
+        Waypoint { at_ns: 0, position: at(57.0, 11.0), height_agl_m: None, height_msl_m: None };
     engine.tick(None).unwrap();
     let refused = do_it(&mut engine, Follow { node, waypoints: vec![late], at_ns: None });
     assert!(matches!(refused, Err(Refusal::Invalid { key, .. }) if key == "waypoints[0].at_ns"));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use groundwave_model::radio::{Environment, Role, Station};
 use groundwave_model::terrain::{GeoPoint, Terrain};
 use serde::{Deserialize, Serialize};
@@ -58,3 +59,16 @@ pub struct WorldEnvironment(pub Environment);
 /// The terrain under the world. Fixed when the world is built; `terrain.renew` marks other files in it.
 #[derive(Resource, Clone)]
 pub struct WorldTerrain(pub Arc<dyn Terrain>);
+
+impl WorldTerrain {
+    /// Ground above mean sea level, m; where it is not known 0, as links take it.
+    pub(crate) fn ground_msl_m(&self, at: GeoPoint) -> f64 {
+        self.0.elevation_msl_m(at).unwrap_or(0.0)
+    }
+
+    /// Height above ground, m, of one above mean sea level, m: on the ground where that is higher, and no higher
+    /// than a station may be.
+    pub(crate) fn height_agl_m(&self, at: GeoPoint, height_msl_m: f64) -> f64 {
+        (height_msl_m - self.ground_msl_m(at)).clamp(0.0, HEIGHT_AGL_M_MAX)
+    }
+}

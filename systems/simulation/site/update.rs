@@ -3,12 +3,13 @@
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use groundwave_model::id::NodeId;
+use groundwave_model::radio::station::HEIGHT_MSL_M;
 use groundwave_model::radio::{Antenna, Indoor, Pointing, Radio, Role, Surroundings};
 use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::commands::{check_name, node, relocate};
-use super::components::{Label, StationConfig};
+use super::components::{Label, Position, StationConfig, WorldTerrain};
 use super::planned::Stamps;
 
 /// Updates the given fields of a node; absent ones stay. Two updates of different fields do not
@@ -29,6 +30,9 @@ pub struct UpdateNode {
     /// New antenna height above ground, m.
     #[serde(default)]
     pub height_agl_m: Option<f64>,
+    /// New antenna height above mean sea level, m, in place of one above ground: the ground is that of the terrain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height_msl_m: Option<f64>,
     /// New radio.
     #[serde(default)]
     pub radio: Option<Radio>,
@@ -59,6 +63,7 @@ impl UpdateNode {
             role: None,
             position: None,
             height_agl_m: None,
+            height_msl_m: None,
             radio: None,
             antenna: None,
             pointing: None,
@@ -80,9 +85,22 @@ impl Command for UpdateNode {
             let allowed = "clear_pointing or a pointing, not both";
             return Err(Refusal::invalid("clear_pointing", true, allowed));
         }
+        let (least_m, greatest_m) = HEIGHT_MSL_M;
+        if let Some(msl_m) = self.height_msl_m
+            && (self.height_agl_m.is_some() || !(least_m..=greatest_m).contains(&msl_m))
+        {
+            let allowed = format!("{least_m} to {greatest_m}, without height_agl_m");
+            return Err(Refusal::invalid("height_msl_m", msl_m, allowed));
+        }
+        let here = world.get::<Position>(entity).expect("every node has a position").0;
+        let over_ground = |msl_m| {
+            let at = self.position.unwrap_or(here);
+            world.resource::<WorldTerrain>().height_agl_m(at, msl_m)
+        };
+        let height_agl_m = self.height_agl_m.or(self.height_msl_m.map(over_ground));
         let standing = world.get::<StationConfig>(entity).expect("every node has a station");
         let mut station = standing.0.clone();
-        station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
+        station.height_agl_m = height_agl_m.unwrap_or(station.height_agl_m);
         station.radio = self.radio.unwrap_or(station.radio);
         station.antenna = self.antenna.unwrap_or(station.antenna);
         station.pointing =

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
-use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Dataset, Format, ReadOptions, Script, Source};
+use groundwave_scenario::{MOVING_NODES_MIN, formats};
+use groundwave_setup::terrain::OpenTerrain;
 use groundwave_store::journal_file::WholeJournal;
 use serde_json::json;
 use tempfile::TempPath;
@@ -25,6 +26,8 @@ impl Convert {
         output: Output,
     ) -> Result<(), Failure> {
         dataset.note_stations();
+        let ground = self.ground.open()?;
+        dataset.note_ground(&*ground.terrain);
         let script = dataset.script(format, &self.station()?).map_err(|err| self.invalid(err))?;
         tell(&dataset.report);
         if script.unplaced > 0 {
@@ -32,7 +35,15 @@ impl Convert {
             let line = format!("{count} x no position: on a ring around 0 N 0 E; see --places");
             anstream::eprintln!("{}", warning(&line));
         }
-        let digest = self.record(&dataset, &script)?;
+        let moving = dataset.moving_nodes();
+        if moving >= MOVING_NODES_MIN && dataset.update_distance_m == 0.0 && !output.json {
+            let hint = format!(
+                "{moving} nodes move: with --update-distance 10 their links are computed every 10 m instead of \
+                 in every step"
+            );
+            anstream::eprintln!("{}", output::faint(&hint));
+        }
+        let digest = self.record(&dataset, &script, &ground)?;
         let step_s = dataset.step_s.unwrap_or(1.0);
         if output.json {
             return output.json(&json!({
@@ -58,9 +69,13 @@ impl Convert {
     }
 
     /// Runs the commands through a world and records it.
-    fn record(&self, dataset: &Dataset, script: &Script) -> Result<String, Failure> {
-        let ground = self.ground.open()?;
-        let header = foreign_log::header(dataset, &ground);
+    fn record(
+        &self,
+        dataset: &Dataset,
+        script: &Script,
+        ground: &OpenTerrain,
+    ) -> Result<String, Failure> {
+        let header = foreign_log::header(dataset, ground);
         output::refuse_existing_log(&self.to, self.force)?;
         // The log is there when it is whole, whatever ends this before.
         let mut part = self.to.clone().into_os_string();
@@ -79,7 +94,7 @@ impl Convert {
                 Ok(())
             }
         };
-        let recorded = foreign_log::record(&ground, script, dataset.step_ns(), journal, ticked)?;
+        let recorded = foreign_log::record(ground, script, dataset.step_ns(), journal, ticked)?;
         progress.finish_and_clear();
         if let Some((refused, (name, refusal))) = recorded.refused {
             let line = format!("{refused} x refused by the world (first: {name}: {refusal})");

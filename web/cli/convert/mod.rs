@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_http::Failure;
+use groundwave_model::link::{Probe, ProbeRate};
 use groundwave_model::radio::{Station, presets};
 use groundwave_model::terrain::{GeoPoint, SWAPPED, is_swapped};
 use groundwave_scenario::formats;
@@ -14,13 +15,15 @@ use groundwave_scenario::formats::csv;
 use groundwave_scenario::formats::csv::levels;
 use groundwave_scenario::formats::scenario;
 use groundwave_scenario::formats::{Content, Dataset, Format, ReadOptions, Report, Source};
+use groundwave_scenario::limits::LINK_RANGE_M;
 use groundwave_scenario::setdest::Dialect;
 use groundwave_setup::terrain::TerrainOptions;
+use groundwave_simulation::link::UPDATE_DISTANCE_M_MAX;
 use serde_json::{Value, json};
 
 use super::log;
 use super::output::{self, Output, is_stdio, named, warning, write_whole};
-use super::quantity::height_m;
+use super::quantity::{height_m, probe_rate};
 
 /// Turn a document into one of another format, without a server
 ///
@@ -66,9 +69,27 @@ pub struct Convert {
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
 
-    /// Rows to leave out: implausible, for fixes at 0 N 0 E, beyond reach or out of order
+    /// Rows to leave out: implausible, for fixes at 0 N 0 E, beyond reach or out of order; altitude, for heights above
+    /// sea level. Both with the option twice
     #[arg(long, value_name = "KIND")]
-    drop: Option<String>,
+    drop: Vec<String>,
+
+    /// Nodes of tracks are there from their first fix to their last only, not throughout
+    #[arg(long)]
+    while_recorded: bool,
+
+    /// Length beyond which links are not evaluated, m [default: that of the document, or 100 km]
+    #[arg(long, value_name = "M")]
+    range: Option<f64>,
+
+    /// Distance after which links of a moving node are computed again, m [default: 0, whenever it moved]
+    #[arg(long, value_name = "M", default_value_t = 0.0, hide_default_value = true)]
+    update_distance: f64,
+
+    /// Rate of the probes of OLSR or batman-adv, which recorded link qualities are compared with: see `probe` of
+    /// [mesh]
+    #[arg(long, value_name = "RATE", value_parser = probe_rate)]
+    probe: Option<ProbeRate>,
 
     /// Seconds between snapshots without a time of their own
     #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", default_value_t = 60.0)]
@@ -221,12 +242,16 @@ impl Convert {
         let mut dataset =
             format.read(&source, &self.options()?).map_err(|err| self.invalid(err))?;
         dataset.title = dataset.title.take().or(into_log.then(|| source.stem()));
+        self.limit(&mut dataset)?;
+        if dataset.needs_geoid() {
+            dataset.heights_over_geoid(&*self.ground.open()?.terrain);
+        }
         if let Some(path) = &self.places {
             into_log::place(&mut dataset, path)?;
         }
         // A document of positions alone is a list of sites.
         let is_of_tracks = format.holds(Content::Tracks)
-            && !(format.holds(Content::Positions) && dataset.events.is_empty());
+            && !(format.holds(Content::Positions) && !dataset.has_motion());
         match to {
             None => self.write_log(format, dataset, output),
             Some(to) if is_of_tracks => self.tracks(format, dataset, to, output),
@@ -290,6 +315,26 @@ impl Convert {
         }
     }
 
+    /// Takes range, update distance and probe from the options.
+    fn limit(&self, dataset: &mut Dataset) -> Result<(), Failure> {
+        let within = |name: &str, value_m: f64, (least_m, greatest_m): (f64, f64)| match (least_m
+            ..=greatest_m)
+            .contains(&value_m)
+        {
+            true => Ok(value_m),
+            false => Err(Failure::Input(format!(
+                "invalid {name}: found {value_m} m, allowed {least_m} to {greatest_m}"
+            ))),
+        };
+        if let Some(range_m) = self.range {
+            dataset.range_m = Some(within("--range", range_m, LINK_RANGE_M)?);
+        }
+        let updates_m = (0.0, UPDATE_DISTANCE_M_MAX);
+        dataset.update_distance_m = within("--update-distance", self.update_distance, updates_m)?;
+        dataset.probe = self.probe.map(|rate| Probe { rate, ..Probe::default() });
+        Ok(())
+    }
+
     /// Station of nodes whose document states none.
     fn station(&self) -> Result<Station, Failure> {
         let invalid = |what: &str, id: &str| {
@@ -324,14 +369,18 @@ impl Convert {
             })
         });
         options.dialect = dialect.transpose()?;
-        options.drop_implausible = match self.drop.as_deref() {
-            None => false,
-            Some("implausible") => true,
-            Some(kind) => {
-                let what = format!("invalid --drop: found {kind:?}, allowed implausible");
-                return Err(Failure::Input(what));
+        options.is_bounded = self.while_recorded;
+        for kind in &self.drop {
+            match kind.as_str() {
+                "implausible" => options.drop_implausible = true,
+                "altitude" => options.drop_altitudes = true,
+                kind => {
+                    let allowed = "implausible, altitude";
+                    let what = format!("invalid --drop: found {kind:?}, allowed {allowed}");
+                    return Err(Failure::Input(what));
+                }
             }
-        };
+        }
         let mapping = self.mapping.as_deref().map(levels::load);
         options.mapping = mapping.transpose().map_err(Failure::input)?;
         Ok(options)

@@ -206,6 +206,7 @@ impl NodePatch {
             role: self.role,
             position: None,
             height_agl_m: self.height_agl_m,
+            height_msl_m: None,
             radio,
             antenna: antenna.filter(|_| has_antenna),
             pointing: self.pointing,

@@ -7,7 +7,7 @@ use csv::{ReaderBuilder, StringRecord};
 use groundwave_model::terrain::GeoPoint;
 
 use super::super::clock::iso8601;
-use super::super::dataset::{Dataset, Event};
+use super::super::dataset::{Dataset, Event, Height};
 use super::super::error::{Fault, FormatError, Location};
 use super::super::limits::SAMPLE_BYTES;
 use super::super::plan::values::parse;
@@ -63,7 +63,20 @@ const NODES: [&str; 12] = [
     "tracker",
 ];
 const HEIGHTS: [&str; 3] = ["heightaglm", "heightagl", "aglm"];
-const ALTITUDES: [&str; 4] = ["elevation", "altitude", "alt", "ele"];
+/// Above mean sea level, and above the ellipsoid.
+const ALTITUDES: [&str; 10] = [
+    "heightmslm",
+    "heightmsl",
+    "mslm",
+    "amslm",
+    "amsl",
+    "elevation",
+    "altitude",
+    "altitudem",
+    "alt",
+    "ele",
+];
+const ELLIPSOIDAL: [&str; 4] = ["heighthaem", "heighthae", "haem", "hae"];
 
 /// Kinds of nodes of SUMO, whose columns begin with them.
 const KINDS: [&str; 3] = ["vehicle", "person", "container"];
@@ -81,6 +94,7 @@ struct Columns {
     nodes: Vec<(Option<usize>, usize, usize)>,
     height: Option<usize>,
     altitude: Option<usize>,
+    ellipsoidal: Option<usize>,
     is_sumo: bool,
 }
 
@@ -103,7 +117,8 @@ impl Columns {
             false => vec![(first(&NODES), first(&LONGITUDES)?, first(&LATITUDES)?)],
         };
         let (height, altitude) = (first(&HEIGHTS), first(&ALTITUDES));
-        (!nodes.is_empty()).then_some(Self { time, nodes, height, altitude, is_sumo })
+        let ellipsoidal = first(&ELLIPSOIDAL);
+        (!nodes.is_empty()).then_some(Self { time, nodes, height, altitude, ellipsoidal, is_sumo })
     }
 }
 
@@ -224,11 +239,16 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.nodes[node as usize].comes_and_goes = columns.is_sumo;
             dataset.event(at_s, Event::Fix(node, position), *line);
             step.1.insert(node);
-            if let Some(height_agl_m) = columns.height.and_then(number) {
-                dataset.height(at_s, node, height_agl_m, *line);
-            }
-            if columns.altitude.and_then(number).is_some() {
-                dataset.drop("an altitude: heights are above ground", *line);
+            let of = |column: Option<usize>| column.and_then(number);
+            match (of(columns.height), of(columns.altitude), of(columns.ellipsoidal)) {
+                (Some(agl_m), ..) => dataset.height(at_s, node, agl_m, *line),
+                (None, Some(msl_m), _) => {
+                    dataset.altitude(at_s, node, Height::Sea(msl_m), *line);
+                }
+                (None, None, Some(hae_m)) => {
+                    dataset.altitude(at_s, node, Height::Ellipsoid(hae_m), *line);
+                }
+                (None, None, None) => {}
             }
         }
     }

@@ -13,7 +13,10 @@ use super::{FORMAT, guarded};
 pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Result<()> {
     plan.writable(&FORMAT)?;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-    table.write_record(FIELDS.map(|(_, name)| name))?;
+    let is_over_sea = plan.nodes.iter().any(|node| node.height_msl_m.is_some());
+    let is_used = |field| field != Field::HeightMsl || is_over_sea;
+    let fields: Vec<_> = FIELDS.into_iter().filter(|(field, _)| is_used(*field)).collect();
+    table.write_record(fields.iter().map(|(_, name)| name))?;
     let outline = &plan.outline;
     let deployment = Deployment {
         name: None,
@@ -25,9 +28,9 @@ pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Resul
         (Field::Name, outline.name.clone()),
         (Field::Deployment, serde_json::to_string(&deployment)?),
     ]);
-    write_row(&mut table, &row)?;
+    write_row(&mut table, &fields, &row)?;
     for node in &plan.nodes {
-        write_row(&mut table, &flat::row(node))?;
+        write_row(&mut table, &fields, &flat::row(node))?;
     }
     table.flush()
 }
@@ -35,10 +38,11 @@ pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Resul
 /// Writes cells in their columns.
 fn write_row<W: Write>(
     table: &mut csv::Writer<W>,
+    fields: &[(Field, &str)],
     cells: &BTreeMap<Field, String>,
 ) -> io::Result<()> {
-    for (field, _) in FIELDS {
-        match (field, cells.get(&field)) {
+    for (field, _) in fields {
+        match (field, cells.get(field)) {
             (Field::Name, Some(name)) => table.write_field(guarded(name))?,
             (_, cell) => table.write_field(cell.map_or("", String::as_str))?,
         }

@@ -74,7 +74,10 @@ struct Properties<'p> {
     id: Option<NodeId>,
     name: &'p str,
     role: Role,
-    height_agl_m: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height_agl_m: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height_msl_m: Option<f64>,
     radio: &'p Radio,
     antenna: &'p Antenna,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +101,8 @@ impl<'p> Feature<'p> {
                 id: node.id,
                 name: &node.name,
                 role: node.role,
-                height_agl_m: station.height_agl_m,
+                height_agl_m: node.height_msl_m.is_none().then_some(station.height_agl_m),
+                height_msl_m: node.height_msl_m,
                 radio: &station.radio,
                 antenna: &station.antenna,
                 pointing: station.pointing,

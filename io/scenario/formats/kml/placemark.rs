@@ -84,6 +84,10 @@ fn gather<'e>(
                 let place = |_: &str| at("Polygon");
                 collector.polygon(own_region, rings(child), &place)?;
             }
+            "LineString" if ends(child).is_some() => {
+                let line = ends(child).map(|ends| (ends, at("LineString")));
+                collector.lines.extend(line);
+            }
             name if LINES.contains(&name) => {
                 let what = format!("{name} is not a node: dropped");
                 collector.report.add(&what, || at(name));
@@ -92,6 +96,12 @@ fn gather<'e>(
         }
     }
     Ok(())
+}
+
+/// Both ends of a line of two positions.
+fn ends(line: &Element) -> Option<[GeoPoint; 2]> {
+    let positions = positions(line.text_of("coordinates")?).ok()?;
+    <[GeoPoint; 2]>::try_from(positions).ok()
 }
 
 /// Latitude and longitude of a point, degrees; a height above ground goes to the draft.
@@ -122,6 +132,7 @@ fn place(
         None => {}
         Some(0.0) => {}
         Some(altitude) if mode == "relativeToGround" => draft.height_agl_m = Some(altitude),
+        Some(altitude) if mode == "absolute" => draft.height_msl_m = Some(altitude),
         Some(_) => {
             let what = format!(
                 "altitude with the mode {} is not a height above ground: dropped",

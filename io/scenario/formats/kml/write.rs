@@ -77,8 +77,12 @@ fn placemark(out: &mut impl Write, node: &PlanNode) -> io::Result<()> {
             datum(out, field.name(), &text)?;
         }
     }
-    out.write_all(b"</ExtendedData>\n<Point><altitudeMode>relativeToGround</altitudeMode>")?;
-    let height = number(node.station.height_agl_m);
+    let (mode, height_m) = match node.height_msl_m {
+        Some(height_msl_m) => ("absolute", height_msl_m),
+        None => ("relativeToGround", node.station.height_agl_m),
+    };
+    write!(out, "</ExtendedData>\n<Point><altitudeMode>{mode}</altitudeMode>")?;
+    let height = number(height_m);
     let place = position(node.position);
     writeln!(out, "<coordinates>{place},{height}</coordinates></Point>\n</Placemark>")
 }

@@ -19,6 +19,9 @@ use super::{PlanFile, PlanNode, values};
 /// Name of a deployment without one.
 pub(crate) const NAME_DEFAULT: &str = "Imported plan";
 
+/// Distance up to which the end of a line is at a node, degrees: a metre.
+const LINE_END_DEG: f64 = 1e-5;
+
 /// Note on a document without a name of its own, whose deployment is called `name`.
 pub(crate) fn unnamed(name: &str) -> String {
     format!("no name of the deployment: {} is taken", quoted(name))
@@ -49,6 +52,8 @@ pub(crate) struct Collector<'d> {
     ids: BTreeSet<NodeId>,
     pub(crate) report: Report,
     pub(crate) deployment: Deployment,
+    /// Lines between two positions, which may be those of nodes.
+    pub(crate) lines: Vec<([GeoPoint; 2], Location)>,
     /// `true` if the region is marked as that of the deployment.
     own_region: bool,
 }
@@ -62,6 +67,7 @@ impl<'d> Collector<'d> {
             ids: BTreeSet::new(),
             report: Report::default(),
             deployment: Deployment::default(),
+            lines: Vec::new(),
             own_region: false,
         }
     }
@@ -93,6 +99,18 @@ impl<'d> Collector<'d> {
     /// `true` once there is a node.
     pub(crate) fn has_nodes(&self) -> bool {
         !self.nodes.is_empty()
+    }
+
+    /// Takes the height above sea level from an update of the last node that has nothing else; false for another.
+    pub(crate) fn take_height_msl(&mut self, update: &serde_json::Value) -> bool {
+        let height_m = update["height_msl_m"].as_f64();
+        let is_alone = update.as_object().is_some_and(|fields| fields.len() == 2);
+        let (Some(_), true, Some(node)) = (height_m, is_alone, self.nodes.last_mut()) else {
+            return false;
+        };
+        node.station.height_agl_m = self.defaults.height_agl_m;
+        node.height_msl_m = height_m;
+        true
     }
 
     /// Adds a node that is complete.
@@ -139,7 +157,8 @@ impl<'d> Collector<'d> {
         if let Some(id) = id.filter(|id| !self.ids.insert(*id)) {
             return Err(Fault::new("id", format!("duplicate {id}"), "each id once"));
         }
-        Ok(PlanNode { id, name, role, position, station })
+        let height_msl_m = draft.height_msl_m()?;
+        Ok(PlanNode { id, name, role, position, height_msl_m, station })
     }
 
     /// Takes the deployment from JSON.
@@ -198,6 +217,7 @@ impl<'d> Collector<'d> {
     /// The plan.
     pub(crate) fn finish(mut self) -> Result<(PlanFile, Report), FormatError> {
         self.tell_swapped();
+        self.tell_lines();
         let Deployment { name, center, region, environment } = self.deployment;
         let document = || Location::default();
         if name.is_none() {
@@ -221,6 +241,21 @@ impl<'d> Collector<'d> {
                 let place = Location::path(fault.key.clone());
                 Err(fault.at(self.format, place))
             }
+        }
+    }
+
+    /// Notes lines: those between two nodes are links, which a plan computes itself.
+    fn tell_lines(&mut self) {
+        let key = |at: &GeoPoint| {
+            [at.lat_deg(), at.lon_deg()].map(|deg| (deg / LINE_END_DEG).round() as i64)
+        };
+        let nodes: BTreeSet<[i64; 2]> = self.nodes.iter().map(|node| key(&node.position)).collect();
+        for (ends, location) in std::mem::take(&mut self.lines) {
+            let what = match ends.iter().all(|end| nodes.contains(&key(end))) {
+                true => "a line between two nodes: a link, which a plan computes itself",
+                false => "LineString is not a node: dropped",
+            };
+            self.report.add(what, || location);
         }
     }
 

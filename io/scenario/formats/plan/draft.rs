@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use groundwave_model::radio::presets::ROLES;
+use groundwave_model::radio::station::HEIGHT_MSL_M;
 use groundwave_model::radio::{Indoor, Pointing, Role, Station, Surroundings};
 use groundwave_toml_document::suggest;
 
@@ -28,6 +29,8 @@ pub(crate) struct Draft {
     pub(crate) pointing: Option<Pointing>,
     /// Height above ground from the coordinates, m.
     pub(crate) height_agl_m: Option<f64>,
+    /// Height above mean sea level from the coordinates, m.
+    pub(crate) height_msl_m: Option<f64>,
 }
 
 /// A text of a column in another unit, by its header or its own unit, as one in the unit of the column.
@@ -67,7 +70,9 @@ impl Draft {
         let converted = converted(field, name, text);
         if converted.is_some() {
             tell(&match field {
-                Field::Height => "heights in feet: converted to metres".to_owned(),
+                Field::Height | Field::HeightMsl => {
+                    "heights in feet: converted to metres".to_owned()
+                }
                 _ => format!("units of {}: converted", quoted(name)),
             });
         }
@@ -122,7 +127,15 @@ impl Draft {
     /// The station, completed from `defaults`.
     pub(crate) fn station(&mut self, defaults: &Station, tell: Tell<'_>) -> Result<Station, Fault> {
         let height_agl_m = match self.number(Field::Height)?.or(self.height_agl_m) {
-            Some(height_agl_m) => height_agl_m,
+            Some(height_agl_m) => {
+                if self.height_msl_m.take().is_some()
+                    || self.values.remove(&Field::HeightMsl).is_some()
+                {
+                    tell("a height above sea level beside one above ground: not used");
+                }
+                height_agl_m
+            }
+            None if self.height_msl_m()?.is_some() => defaults.height_agl_m,
             None => {
                 let default = defaults.height_agl_m;
                 tell(&format!("no height above ground: {default} m is taken"));
@@ -156,6 +169,19 @@ impl Draft {
         match station.validate() {
             Ok(()) => Ok(station),
             Err(bad) => Err(groundwave_engine::Refusal::from(bad).into()),
+        }
+    }
+
+    /// Antenna height above mean sea level, m.
+    pub(crate) fn height_msl_m(&self) -> Result<Option<f64>, Fault> {
+        let height_m = self.number(Field::HeightMsl)?.or(self.height_msl_m);
+        let (least_m, greatest_m) = HEIGHT_MSL_M;
+        match height_m.filter(|m| !(least_m..=greatest_m).contains(m)) {
+            Some(m) => {
+                let allowed = format!("[{least_m}, {greatest_m}]");
+                Err(Fault::new(Field::HeightMsl.name(), m.to_string(), allowed))
+            }
+            None => Ok(height_m),
         }
     }
 

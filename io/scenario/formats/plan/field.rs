@@ -11,6 +11,8 @@ pub(crate) enum Field {
     Lat,
     Lon,
     Height,
+    /// Antenna height above mean sea level.
+    HeightMsl,
     Radio,
     Antenna,
     Frequency,
@@ -46,13 +48,14 @@ pub(crate) enum Field {
 }
 
 /// Every column with its name, in the order in which tables have them.
-pub(crate) const FIELDS: [(Field, &str); 32] = [
+pub(crate) const FIELDS: [(Field, &str); 33] = [
     (Field::Id, "id"),
     (Field::Name, "name"),
     (Field::Role, "role"),
     (Field::Lat, "lat"),
     (Field::Lon, "lon"),
     (Field::Height, "height_agl_m"),
+    (Field::HeightMsl, "height_msl_m"),
     (Field::Radio, "radio"),
     (Field::Antenna, "antenna"),
     (Field::Frequency, "frequency_mhz"),
@@ -82,7 +85,7 @@ pub(crate) const FIELDS: [(Field, &str); 32] = [
 ];
 
 /// Aliases of columns, with a note where they are ambiguous.
-const ALIASES: [(&str, Field, &str); 39] = [
+const ALIASES: [(&str, Field, &str); 45] = [
     ("title", Field::Name, ""),
     ("label", Field::Name, ""),
     ("latitude", Field::Lat, ""),
@@ -110,6 +113,12 @@ const ALIASES: [(&str, Field, &str); 39] = [
     ("freq_mhz", Field::Frequency, ""),
     ("azimuth_deg", Field::PointingAzimuth, ""),
     ("azimuth", Field::PointingAzimuth, "azimuth is taken from true north"),
+    ("msl_m", Field::HeightMsl, ""),
+    ("amsl", Field::HeightMsl, ""),
+    ("amsl_m", Field::HeightMsl, ""),
+    ("height_amsl", Field::HeightMsl, ""),
+    ("height_msl", Field::HeightMsl, ""),
+    ("height_above_sea_level", Field::HeightMsl, ""),
     ("uuid", Field::Id, ""),
     ("alt_agl", Field::Height, ""),
     ("altitude_agl", Field::Height, ""),
@@ -270,21 +279,8 @@ fn plain_name(name: &str) -> String {
 const ABOVE_GROUND: &str = "a height without a datum is taken as m above ground";
 
 /// Names of heights above something else than the ground.
-const NOT_ABOVE_GROUND: [&str; 13] = [
-    "alt",
-    "altitude",
-    "altitude_m",
-    "ele",
-    "elevation",
-    "elevation_m",
-    "z",
-    "msl_m",
-    "amsl",
-    "amsl_m",
-    "height_amsl",
-    "height_msl",
-    "height_above_sea_level",
-];
+const NOT_ABOVE_GROUND: [&str; 7] =
+    ["alt", "altitude", "altitude_m", "ele", "elevation", "elevation_m", "z"];
 
 /// Columns of CloudRF beside latitude and longitude (CloudRF API, "transmitter" and "antenna"): two of them
 /// make a table one of its own, in which `alt` is the height above ground.
@@ -339,7 +335,7 @@ impl Field {
     /// Quantity of its values; `None` of names and numbers without a unit.
     pub(crate) const fn quantity(self) -> Option<Quantity> {
         Some(match self {
-            Self::Height => Quantity::Metres,
+            Self::Height | Self::HeightMsl => Quantity::Metres,
             Self::Frequency => Quantity::Megahertz,
             Self::Bandwidth => Quantity::Hertz,
             Self::BitRate => Quantity::BitsPerSecond,
@@ -378,9 +374,9 @@ impl Field {
         match meaning {
             Meaning::OtherHeight if split.is_above_ground && has_unit(Field::Height) => height,
             Meaning::Known { field: Field::Height, .. } | Meaning::Noted(Field::Height, _)
-                if split.is_above_sea =>
+                if split.is_above_sea && has_unit(Field::Height) =>
             {
-                Meaning::OtherHeight
+                Meaning::Known { field: Field::HeightMsl, own: false }
             }
             Meaning::Noted(Field::Height, _)
                 if split.is_above_ground && has_unit(Field::Height) =>
@@ -467,9 +463,11 @@ mod tests {
         for name in ["power", "eirp", "Frequency (V)", "Height (dBm)", "Bandwidth (%)", "x_m"] {
             assert_eq!(Field::of(name), Meaning::Unknown, "{name}");
         }
-        for name in ["Height (m AMSL)", "Elevation (m)", "Height AMSL (m)"] {
-            assert_eq!(Field::of(name), Meaning::OtherHeight, "{name}");
+        for name in ["Height (m AMSL)", "Height AMSL (m)", "height_msl_ft", "amsl"] {
+            let above_sea = Meaning::Known { field: Field::HeightMsl, own: false };
+            assert_eq!(Field::of(name), above_sea, "{name}");
         }
+        assert_eq!(Field::of("Elevation (m)"), Meaning::OtherHeight);
     }
 
     #[test]

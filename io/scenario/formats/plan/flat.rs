@@ -48,7 +48,10 @@ pub(crate) fn row(node: &PlanNode) -> BTreeMap<Field, String> {
     row.insert(Field::Role, role_name(node.role).to_owned());
     row.insert(Field::Lat, number(node.position.lat_deg()));
     row.insert(Field::Lon, number(node.position.lon_deg()));
-    row.insert(Field::Height, number(station.height_agl_m));
+    match node.height_msl_m {
+        Some(height_msl_m) => row.insert(Field::HeightMsl, number(height_msl_m)),
+        None => row.insert(Field::Height, number(station.height_agl_m)),
+    };
     let radio = radio_preset(&station.radio);
     row.extend(radio.map(|id| (Field::Radio, id.to_owned())));
     let antenna = antenna_preset(&station.antenna);

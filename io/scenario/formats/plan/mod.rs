@@ -11,6 +11,7 @@ pub(super) mod values;
 use std::collections::BTreeSet;
 use std::io;
 
+use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::deployment::Outline;
@@ -18,6 +19,8 @@ use groundwave_simulation::site::{NODES_MAX, NodeId, check_name};
 
 use super::Format;
 use super::error::{Fault, Location};
+use super::misfits::Misfits;
+use super::report::Report;
 
 /// A deployment with its nodes.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,11 +44,35 @@ pub struct PlanNode {
     pub role: Role,
     /// Position.
     pub position: GeoPoint,
+    /// Antenna height above mean sea level, m, in place of that of the station, until [`PlanFile::settle_heights`].
+    pub height_msl_m: Option<f64>,
     /// Station.
     pub station: Station,
 }
 
 impl PlanFile {
+    /// Makes heights above sea level those above the ground of `elevation_msl_m`; notes where that is unknown or
+    /// above the antenna.
+    pub fn settle_heights(
+        &mut self,
+        report: &mut Report,
+        elevation_msl_m: impl Fn(GeoPoint) -> Option<f64>,
+    ) {
+        let over_sea: Vec<_> = self
+            .nodes
+            .iter()
+            .filter_map(|node| Some((node.position, node.height_msl_m?)))
+            .collect();
+        for (what, count) in Misfits::of(over_sea, &elevation_msl_m).reasons() {
+            report.add_many(&what, count, Location::default);
+        }
+        for node in &mut self.nodes {
+            let Some(height_msl_m) = node.height_msl_m.take() else { continue };
+            let height_m = height_msl_m - elevation_msl_m(node.position).unwrap_or(0.0);
+            node.station.height_agl_m = height_m.clamp(0.0, HEIGHT_AGL_M_MAX);
+        }
+    }
+
     /// Refuses what the world would refuse.
     pub(super) fn check(&self) -> Result<(), Fault> {
         check_name("outline.name", &self.outline.name)?;

@@ -18,7 +18,7 @@ use super::error::FormatError;
 use super::plan::PlanFile;
 use super::report::Report;
 use super::{Content, Format, ReadOptions, Source};
-pub(super) use write::{Head, Stay, text};
+pub(super) use write::{Head, Mesh, Stay, text};
 
 /// The format.
 pub static FORMAT: Format = Format {

@@ -58,9 +58,12 @@ fn take(collector: &mut Collector<'_>, record: &Scheduled, line: u64) -> Result<
                 name: add.name,
                 role: add.role,
                 position: add.position,
+                height_msl_m: None,
                 station: add.station,
             });
         }
+        // The height of a node above sea level comes after the node.
+        "node.update" if collector.take_height_msl(&record.body) => {}
         "environment.set" if !later => {
             let set: SetEnvironment = body(record, line)?;
             collector.deployment.environment = Some(set.environment);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use groundwave_model::link::Probe;
 use groundwave_model::radio::{Antenna, Environment, Indoor, Pointing, Radio, Role, Surroundings};
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_simulation::deployment::Region;
@@ -10,6 +11,7 @@ use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::super::dataset::Dataset;
 use super::super::error::Fault;
 use super::super::plan::{PlanFile, PlanNode, flat, unwritable};
 use super::FORMAT;
@@ -17,14 +19,37 @@ use crate::limits::{NAME_CHARS_MAX, TILES_MAX};
 
 /// Settings of the run besides its title.
 pub(in super::super) struct Head {
-    /// Text for people.
-    pub(in super::super) description: Option<String>,
+    /// Date and time of second 0, RFC 3339.
+    pub(in super::super) begin: Option<String>,
     /// Time between ticks, s, where it is not the default.
     pub(in super::super) step_s: Option<f64>,
     /// Length of the run, s.
     pub(in super::super) duration_s: f64,
+    /// Settings of links, where one is not the default.
+    pub(in super::super) mesh: Option<Mesh>,
     /// When each node is there; nodes beyond the end of the list are there throughout.
     pub(in super::super) stays: Vec<Stay>,
+}
+
+/// Settings of links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(in super::super) struct Mesh {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_range_max_m: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    update_distance_m: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe: Option<Probe>,
+}
+
+impl Mesh {
+    /// The settings of a recording; `None` where all are defaults.
+    pub(in super::super) fn of(dataset: &Dataset) -> Option<Self> {
+        let update_distance_m = Some(dataset.update_distance_m).filter(|m| *m > 0.0);
+        let mesh =
+            Self { link_range_max_m: dataset.range_m, update_distance_m, probe: dataset.probe };
+        (mesh != Self::default()).then_some(mesh)
+    }
 }
 
 /// When a node is there, s; absent ends are those of the run.
@@ -35,7 +60,8 @@ pub(in super::super) struct Stay {
 }
 
 /// The run of a plan, in which nothing moves: its length is arbitrary.
-const PLAN: Head = Head { description: None, step_s: None, duration_s: 60.0, stays: Vec::new() };
+const PLAN: Head =
+    Head { begin: None, step_s: None, duration_s: 60.0, mesh: None, stays: Vec::new() };
 
 /// Title of a deployment whose name is blank.
 const TITLE_DEFAULT: &str = "Deployment";
@@ -65,6 +91,8 @@ struct File<'p> {
     scenario: Header<'p>,
     #[serde(skip_serializing_if = "Option::is_none")]
     environment: Option<Settings<'p>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mesh: Option<Mesh>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment: Option<Section<'p>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -104,7 +132,7 @@ impl<'p> Settings<'p> {
 struct Header<'p> {
     title: &'p str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
+    begin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step_s: Option<f64>,
     duration_s: f64,
@@ -140,7 +168,10 @@ struct Node<'p> {
     at_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     until_s: Option<f64>,
-    height_agl_m: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height_agl_m: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height_msl_m: Option<f64>,
     radio: String,
     antenna: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +184,7 @@ struct Node<'p> {
 
 impl<'p> File<'p> {
     fn of(plan: &'p PlanFile, head: Head) -> io::Result<Self> {
-        let Head { description, step_s, duration_s, stays } = head;
+        let Head { begin, step_s, duration_s, mesh, stays } = head;
         let outline = &plan.outline;
         let blank = outline.name.trim().is_empty();
         let title = if blank { TITLE_DEFAULT } else { &outline.name };
@@ -178,7 +209,8 @@ impl<'p> File<'p> {
                 lon_deg: node.position.lon_deg(),
                 at_s: stay.from_s,
                 until_s: stay.until_s,
-                height_agl_m: station.height_agl_m,
+                height_agl_m: node.height_msl_m.is_none().then_some(station.height_agl_m),
+                height_msl_m: node.height_msl_m,
                 radio: radios.id(&station.radio, flat::radio_preset(&station.radio)),
                 antenna: antennas.id(&station.antenna, flat::antenna_preset(&station.antenna)),
                 pointing: station.pointing,
@@ -188,8 +220,9 @@ impl<'p> File<'p> {
         };
         let nodes = plan.nodes.iter().enumerate().map(&mut node).collect();
         Ok(Self {
-            scenario: Header { title, description, step_s, duration_s },
+            scenario: Header { title, begin, step_s, duration_s },
             environment: Settings::of(plan)?,
+            mesh,
             deployment: says.then_some(deployment),
             radio: radios.list,
             antenna: antennas.list,

@@ -98,7 +98,9 @@ fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
             }
             Event::Fix(..) => moves += 1,
             Event::Height(..) => heights += 1,
-            Event::Move(..) | Event::GoTo(..) | Event::Leave(_) => panic!("nobody sets out"),
+            Event::Move(..) | Event::GoTo(..) | Event::Point(..) | Event::Leave(_) => {
+                panic!("nobody sets out")
+            }
         }
     }
     assert_eq!((recording.nodes.len(), moves, heights, losses.len()), (3, 4, 4, 6));

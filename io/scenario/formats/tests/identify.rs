@@ -58,7 +58,7 @@ fn content_counts_more_than_the_ending() {
 }
 
 #[test]
-fn unknown_document_gives_the_readable_formats() {
+fn unknown_document_says_where_formats_are_listed() {
     for (text, actual) in [
         ("", "an empty document"),
         ("{\"type\":", "invalid JSON"),
@@ -66,9 +66,8 @@ fn unknown_document_gives_the_readable_formats() {
         ("hello", "content of an unknown kind"),
     ] {
         let message = named("a.json", text).unwrap_err();
-        let lists = FORMATS.iter().filter(|format| format.read.is_some());
         assert!(message.contains(actual) && message.contains("--format"), "{message}");
-        assert!(lists.into_iter().all(|format| message.contains(format.name)), "{message}");
+        assert!(message.contains("convert --help") && message.len() < 300, "{message}");
     }
 }
 

@@ -4,7 +4,7 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
 
-use super::super::{Dataset, Event, Format, ReadOptions, Source, eel, identify};
+use super::super::{Dataset, Event, Format, Height, ReadOptions, Source, eel, identify};
 use super::count;
 
 /// Reads documents as the format of their content, which must be `name`; metres are around 57.7, 11.9.
@@ -91,7 +91,7 @@ fn tracks_of_kml_move() {
     assert_eq!((course(&tracks, "A & B").len(), course(&tracks, "Drone").len()), (2, 2));
     assert_eq!(tracks.begin_unix_s, Some(1_660_809_600.0));
     for (what, times) in
-        [("not above ground", 2), ("invalid time or coordinate", 1), ("beside tracks", 1)]
+        [("clamped to the ground", 2), ("invalid time or coordinate", 1), ("beside tracks", 1)]
     {
         assert_eq!(count(&tracks.report, what), times, "{what}: {}", tracks.report);
     }
@@ -111,7 +111,7 @@ fn waypoints_of_bonnmotion_are_read() {
     assert_eq!(count(&tracks.report, "rising times"), 1);
     let tracks = read("bonnmotion", &["0.0 0 0 50 10.0 30 40 60\n"]);
     assert_eq!(course(&tracks, "node-0"), [(0.0, 0, 0), (10.0, 30, 40)]);
-    assert_eq!(tracks.heights(), [Some(50.0)]);
+    assert_eq!(tracks.heights(), [Some(Height::Ground(50.0))]);
 }
 
 #[test]
@@ -175,9 +175,7 @@ fn sentences_of_a_receiver_are_fixes() {
     assert_eq!(course(&tracks, "receiver")[1].1, 0);
     assert!((course(&tracks, "receiver")[1].2 - 111).abs() <= 1);
     assert_eq!(tracks.begin_unix_s, Some(1_660_780_790.0));
-    for (what, times) in
-        [("checksum", 1), ("without a fix", 1), ("invalid latitude", 1), ("altitude", 2)]
-    {
+    for (what, times) in [("checksum", 1), ("without a fix", 1), ("invalid latitude", 1)] {
         assert_eq!(count(&tracks.report, what), times, "{what}: {}", tracks.report);
     }
     let undated = sum("GPGGA,120000.00,5742.060,N,01154.000,E,1,08,0.9,,M,35,M,,");
@@ -349,7 +347,7 @@ fn xml_of_other_programs_gives_an_error_with_the_nearest_format() {
     ] {
         let source = Source { path: "a.xml".into(), ..Source::of(text.into()) };
         let message = identify(&source).unwrap_err().to_string();
-        assert!(message.contains(part) && message.contains("sumo"), "{message}");
+        assert!(message.contains(part) && message.contains("--format"), "{message}");
     }
 }
 
@@ -401,4 +399,33 @@ fn graphs_and_lists_of_communities_are_read() {
     let names: Vec<_> = mesh.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["north", "north 2"]);
     assert!(mesh.nodes[0].position.is_some() && mesh.nodes[1].position.is_none());
+}
+
+#[test]
+fn placemarks_with_times_are_one_mover_by_name_or_folder() {
+    let point = |name: &str, second: u32| {
+        format!(
+            "<Placemark><name>{name}</name><TimeStamp><when>2024-05-01T10:00:{second:02}Z</when></TimeStamp>\
+             <Point><altitudeMode>relativeToGround</altitudeMode><coordinates>11.9,57.7{second:02},30</coordinates></Point></Placemark>"
+        )
+    };
+    let kml = format!(
+        "<kml><Document><Folder><name>Drone</name>{}{}{}</Folder><Folder><name>Both</name>{}{}{}{}</Folder></Document></kml>",
+        point("10:00:00", 0),
+        point("10:00:10", 10),
+        point("10:00:20", 20),
+        point("car", 0),
+        point("car", 30),
+        point("bike", 5),
+        point("bike", 35),
+    );
+    let tracks = read("kmltrack", &[&kml]);
+    let names: Vec<&str> = tracks.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["Drone", "car", "bike"]);
+    assert_eq!(course(&tracks, "Drone").len(), 3);
+    assert_eq!((course(&tracks, "car").len(), course(&tracks, "bike")[1].0), (2, 35.0));
+    assert_eq!(
+        tracks.events.iter().filter(|event| matches!(event.1, Event::Height(..))).count(),
+        7
+    );
 }

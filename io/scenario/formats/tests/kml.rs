@@ -52,9 +52,8 @@ fn placemarks_of_others_become_nodes() {
             "element \"description\" is not used: dropped (line 15: Placemark[0].description)",
             "element \"NetworkLink\" is not used",
             "datum \"owner\" is not used: dropped (2 times",
-            "altitude with the mode \"absolute\" is not a height above ground",
             "altitude with the mode \"relativeToSeaFloor\" is not a height above ground",
-            "LineString is not a node",
+            "a line between two nodes: a link, which a plan computes itself",
             "Track is not a node",
             "several points in one placemark",
             "parts of a radio: completed",
@@ -149,4 +148,33 @@ fn zip_bombs_are_unpacked_no_further_than_the_bound() {
     let bomb = zipped(&[("doc.kml", &zeros)]);
     assert!(bomb.len() < 100_000, "{}", bomb.len());
     refused(KMZ, &bomb, &["unpacks to more than", "400 times"]);
+}
+
+#[test]
+fn line_between_two_nodes_is_a_link() {
+    let mast = |lon: &str| {
+        format!(
+            "<Placemark><name>m</name><Point><coordinates>{lon},57</coordinates></Point></Placemark>"
+        )
+    };
+    let line = |to: &str| {
+        format!(
+            "<Placemark><LineString><coordinates>11,57 {to},57</coordinates></LineString></Placemark>"
+        )
+    };
+    let kml = format!(
+        "<kml><Document>{}{}{}{}</Document></kml>",
+        line("12"),
+        mast("11"),
+        mast("12"),
+        line("13")
+    );
+    let (_, notes) = plan_of(KML, &kml);
+    assert_notes(
+        &notes,
+        &[
+            "a line between two nodes: a link, which a plan computes itself (",
+            "LineString is not a node: dropped (",
+        ],
+    );
 }

@@ -1,5 +1,6 @@
 //! Round trips, documents of other programs, damaged documents.
 
+mod altitudes;
 mod clocks;
 mod courses;
 mod csv;
@@ -14,6 +15,7 @@ mod levels;
 mod maps;
 mod motion;
 mod plans;
+mod presence;
 mod receivers;
 mod recordings;
 mod roundtrip;

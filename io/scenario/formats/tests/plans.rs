@@ -222,7 +222,8 @@ pub(super) fn plan() -> impl Strategy<Value = PlanFile> {
         )| {
             // Unique, and spread over all bits.
             let uuid = (index as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-            PlanNode { id: stable.then(|| NodeId::from_u128(uuid)), name, role, position, station }
+            let id = stable.then(|| NodeId::from_u128(uuid));
+            PlanNode { id, name, role, position, height_msl_m: None, station }
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         PlanFile { outline, names_model: true, nodes }

@@ -4,7 +4,7 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::super::csv::levels;
-use super::super::{Dataset, Event, ReadOptions, Source, csv, identify};
+use super::super::{Dataset, Event, Height, ReadOptions, Source, csv, identify};
 use super::count;
 
 const ORIGIN: [f64; 2] = [57.7, 11.9];
@@ -69,7 +69,7 @@ fn course_changes_of_ns3_go_straight_and_jump() {
     let old = "+2s POS: x=1, y=0, z=3; VEL:1, y=0, z=0\n";
     let dataset = read("ns3", "", old);
     assert_eq!(count(&dataset.report, "it stops there"), 1);
-    assert!(dataset.events.iter().any(|event| event.1 == Event::Height(0, 3.0)));
+    assert!(dataset.events.iter().any(|event| event.1 == Event::Height(0, Height::Ground(3.0))));
 }
 
 #[test]

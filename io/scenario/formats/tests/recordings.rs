@@ -76,7 +76,7 @@ fn path_losses_and_places_of_emane_are_taken_and_the_rest_counted() {
             (1.0, "nem-1", "nem-2", 91.0),
         ]
     );
-    for what in ["below 1 dB", "invalid path loss", "velocity", "without time", "altitude"] {
+    for what in ["below 1 dB", "invalid path loss", "without time"] {
         assert_eq!(dropped(&recording, what), 1, "{what}: {:?}", recording.report);
     }
     let (engine, history) = run(&recording);

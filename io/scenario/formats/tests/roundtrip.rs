@@ -65,6 +65,7 @@ fn node(name: &str) -> PlanNode {
         name: name.to_owned(),
         role: groundwave_model::radio::Role::Relay,
         position: GeoPoint::new(57.7, 11.9).unwrap(),
+        height_msl_m: None,
         station: sample::station(),
     }
 }

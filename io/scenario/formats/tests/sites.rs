@@ -69,7 +69,7 @@ fn way_points_without_tracks_are_sites_with_names_of_their_own() {
     assert_notes(
         &notes,
         &[
-            "an altitude: heights are above ground",
+            "the elevation of a way point: that of the ground counts",
             "invalid latitude or longitude",
             "a route point: not used",
             "a name that another node has: numbered",
@@ -87,7 +87,6 @@ fn heights_keep_unit_and_datum_of_their_header() {
         ("Height above ground (m)", "9", 9.0, ""),
         ("Antenna Height AGL (ft)", "100", 30.48, "heights in feet: converted to metres"),
         ("alt", "12", 7.25, "\"alt\" is not a height above ground: dropped"),
-        ("Height AMSL (m)", "412", 7.25, "is not a height above ground: dropped"),
     ] {
         let (plan, notes) = plan_of(CSV, &format!("lat,lon,{header}\n57,11,{cell}\n"));
         let height_agl_m = plan.nodes[0].station.height_agl_m;

@@ -63,7 +63,6 @@ fn events_become_tracks_and_the_rest_is_counted() {
     assert_eq!(nodes, 2);
     for (what, times) in [
         ("measurement", 1),
-        ("altitude", 4),
         ("invalid latitude", 1),
         ("invalid location", 1),
         ("without time", 1),
@@ -209,7 +208,9 @@ fn initial_state_of_an_event_log_is_taken() {
     assert_eq!(losses("nem-2", "nem-1"), [(0.0, Some(90.0), None), (1.5, None, Some(0.0))]);
     assert_eq!(losses("nem-5", "nem-3"), [(0.0, None, Some(0.0)), (0.0, Some(80.0), None)]);
     assert_eq!(losses("nem-3", "nem-6"), [(0.0, Some(81.0), None)]);
-    for what in ["orientation", "velocity", "antennaprofile", "invalid NEMs", "without values"] {
+    for what in
+        ["an orientation", "velocity", "an antenna profile", "invalid NEMs", "without values"]
+    {
         assert_eq!(count(&tracks.report, what), 1, "{what}: {}", tracks.report);
     }
 }
