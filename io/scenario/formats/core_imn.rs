@@ -2,6 +2,7 @@
 
 use groundwave_model::terrain::GeoPoint;
 
+use super::core_settings::{Link, Model, Settings};
 use super::dataset::{Dataset, Node};
 use super::error::{FormatError, Location};
 use super::plane::{Canvas, Plane};
@@ -12,9 +13,9 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "imn",
     label: "CORE (imn)",
-    description: "CORE scenario (.imn): positions of nodes by the canvas or --origin, links",
+    description: "CORE scenario (.imn): positions by the canvas or --origin, impairments of links",
     extensions: &["imn"],
-    contents: &[Content::Positions],
+    contents: &[Content::Positions, Content::Tracks, Content::Measurements],
     sniff: |sample| {
         let mut lines = sample.lines();
         lines.any(|line| line.starts_with("node n") && line.ends_with('{'))
@@ -61,6 +62,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let (mut reference, mut scale_m) = (None, SCALE_M);
     // The keyword of the open block; blocks end with a brace in the first column.
     let mut block = "";
+    let mut settings = Settings::default();
     for (index, raw) in text.lines().enumerate() {
         let first = raw.split_ascii_whitespace().next().unwrap_or_default();
         if raw.starts_with(first) && raw.trim_end().ends_with('{') {
@@ -71,12 +73,15 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                     line: index + 1,
                     ..Open::default()
                 }),
-                "link" => dataset.links += 1,
+                "link" => settings.links.push(Link { line: index + 1, ..Link::default() }),
                 _ => {}
             }
             continue;
         }
         let line = raw.trim();
+        if let Some(link) = settings.links.last_mut().filter(|_| block == "link") {
+            impair(link, line);
+        }
         if block == "canvas" {
             if let Some([x, y, lat, lon, ..]) =
                 words(line, "refpt").and_then(|all| numbers(&all)).as_deref()
@@ -88,6 +93,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
         }
         let Some(node) = nodes.last_mut().filter(|_| block == "node") else { continue };
+        configure(node, line, index + 1, &mut settings);
         if let Some(kind) = words(line, "type") {
             node.kind = kind.concat();
         } else if let Some(name) = words(line, "hostname") {
@@ -105,6 +111,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let canvas = Canvas { plane, origin_px, scale_m };
     for node in nodes {
         if NETWORKS.contains(&node.kind.as_str()) {
+            settings.networks.insert(node.id);
             dataset.drop("a network, not a station: not used", node.line);
             continue;
         }
@@ -125,5 +132,33 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             None => dataset.drop("one node too many, or an empty name", node.line),
         }
     }
+    settings.take(&mut dataset, Some(canvas), source, options)?;
     Ok(dataset)
+}
+
+/// Takes a line of a link: values of one or of both directions.
+fn impair(link: &mut Link, line: &str) {
+    if let Some([from, to]) = words(line, "nodes").as_deref() {
+        link.ends = [from, to].map(|id| (*id).to_owned());
+    }
+    // What CORE called the bit error rate is a loss of frames in percent.
+    for (at, key) in ["bandwidth", "ber"].into_iter().enumerate() {
+        let Some(values) = words(line, key).and_then(|all| numbers(&all)) else { continue };
+        link.forward[at] = values.first().copied();
+        if let Some(backward) = values.get(1) {
+            link.backward.get_or_insert_default()[at] = Some(*backward);
+        }
+    }
+}
+
+/// Takes a line of the configuration of a network: the name of a model, or a value of the last one.
+fn configure(node: &Open, line: &str, number: usize, settings: &mut Settings) {
+    if let Some([name]) = words(line, "custom-config-id").as_deref() {
+        let (of, name) = (node.id.clone(), (*name).to_owned());
+        settings.models.push(Model { of, name, line: number, ..Model::default() });
+    } else if let (Some((key, value)), Some(model)) =
+        (line.split_once('='), settings.models.last_mut().filter(|model| model.of == node.id))
+    {
+        model.values.insert(key.trim().to_owned(), value.trim().to_owned());
+    }
 }

@@ -8,6 +8,7 @@ use groundwave_simulation::WorldView;
 use quick_xml::escape::escape;
 use quick_xml::events::BytesStart;
 
+use super::core_settings::{Link, Model, Settings};
 use super::dataset::{Dataset, Node};
 use super::error::{FormatError, Location};
 use super::plane::{Canvas, Plane};
@@ -19,27 +20,30 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "core",
     label: "CORE",
-    description: "CORE scenario (XML): positions of devices, links",
+    description: "CORE scenario (XML): positions, impairments of links, radios, mobility script",
     extensions: &["xml"],
-    contents: &[Content::Positions],
+    contents: &[Content::Positions, Content::Tracks, Content::Measurements],
     sniff: |sample| sample.xml_root() == "scenario",
     read: Some(read),
     write_recording: Some(write),
     ..Format::NONE
 };
 
-/// Reads the devices: nodes by their ids.
-fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
+/// Reads the devices, nodes by their ids, and what is set for links, networks and radios.
+fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let mut tags = Tags::new(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let mut device: Option<Device> = None;
     let mut origin = None;
     let mut places = Vec::new();
+    let mut settings = Settings::default();
     while let Some(tag) = tags.next()? {
         match tag {
             Tag::Start(start) => {
                 origin = origin.or(canvas(&start));
+                let line = tags.line();
                 begin(&start, &mut device, &mut dataset);
+                set(&start, &mut settings, line);
             }
             Tag::End(name, _) if name == "device" => {
                 if let Some(device) = device.take() {
@@ -60,7 +64,42 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         };
         dataset.report.add(what, || Location::path(path));
     }
+    settings.take(&mut dataset, origin, source, options)?;
     Ok(dataset)
+}
+
+/// Takes an element of links, networks or their settings.
+fn set(start: &BytesStart<'_>, settings: &mut Settings, line: usize) {
+    let text = |key| attribute(start, key).unwrap_or_default();
+    match start.local_name().as_ref() {
+        "network" => drop(settings.networks.insert(text("id"))),
+        "link" => {
+            // Versions before 7 have other names.
+            let end = |key, earlier| attribute(start, key).unwrap_or_else(|| text(earlier));
+            let ends = [end("node1", "node_one"), end("node2", "node_two")];
+            settings.links.push(Link { ends, line, ..Link::default() });
+        }
+        "options" => {
+            if let Some(link) = settings.links.last_mut() {
+                let loss_percent = number(start, "loss").or_else(|| number(start, "per"));
+                link.forward = [number(start, "bandwidth"), loss_percent];
+                link.is_unidirectional = number(start, "unidirectional") == Some(1.0);
+            }
+        }
+        "mobility_configuration" | "emane_configuration" => {
+            let (of, name) = (text("node"), text("model"));
+            settings.models.push(Model { of, name, line, ..Model::default() });
+        }
+        "emane_global_configuration" | "session_metadata" | "session_options" => {
+            settings.models.push(Model::default());
+        }
+        "configuration" => {
+            if let Some(model) = settings.models.last_mut() {
+                model.values.insert(text("name"), text("value"));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The canvas of an element `session_origin`.
@@ -91,7 +130,6 @@ fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Data
             *device =
                 Some(Device { id: id.unwrap_or_default(), name, raw_deg: None, place_px: None });
         }
-        "link" => dataset.links += 1,
         "position" => {
             let place = number(start, "lat").zip(number(start, "lon"));
             if let Some(device) = device {

@@ -47,6 +47,7 @@ mod climb;
 mod clock;
 pub mod cnml;
 pub mod core_imn;
+mod core_settings;
 pub mod core_xml;
 mod course;
 pub mod csv;

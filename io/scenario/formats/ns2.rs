@@ -1,5 +1,7 @@
 //! Motion of ns-2 as `setdest` and BonnMotion write it, in metres around an origin.
 
+use groundwave_model::terrain::GeoPoint;
+
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location, quoted};
 use super::plane::Plane;
@@ -7,7 +9,7 @@ use super::text::{Lines, text};
 use super::{Content, Format, ReadOptions, Source};
 use crate::ns2::{self, Start};
 use crate::setdest;
-use crate::setdest::Action;
+use crate::setdest::{Action, Dialect};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -28,10 +30,46 @@ fn is_motion(line: &str) -> bool {
 }
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
-    let lossy = String::from_utf8_lossy(source.bytes());
-    let text = text(&FORMAT, lossy.as_bytes())?;
     let mut dataset = Dataset::default();
     let plane = Plane::of(options, &mut dataset);
+    let place = Place {
+        position: &|x_m, y_m| plane.position(x_m, y_m),
+        key: &|number| format!("node-{number}"),
+        unit_m: 1.0,
+        begin_s: 0.0,
+        dialect: options.dialect,
+    };
+    let heights = take(source.bytes(), &place, &mut dataset)?;
+    dataset.heights_above_plane(heights);
+    Ok(dataset)
+}
+
+/// Place and time of motion, and the nodes that move.
+pub(super) struct Place<'p> {
+    /// The position of a point of the document.
+    pub position: &'p dyn Fn(f64, f64) -> Option<GeoPoint>,
+    /// The key of a node by its number.
+    pub key: &'p dyn Fn(u32) -> String,
+    /// Length of a unit of the document, m.
+    pub unit_m: f64,
+    /// Time of its second 0, s.
+    pub begin_s: f64,
+    /// Meaning of a speed of 0.
+    pub dialect: Option<Dialect>,
+}
+
+/// Takes the motion of a document; its heights: time, s, node, z and line.
+///
+/// # Errors
+/// Numbers with a decimal comma, and what is no text.
+pub(super) fn take(
+    bytes: &[u8],
+    place: &Place<'_>,
+    dataset: &mut Dataset,
+) -> Result<Vec<(f64, u32, f64, usize)>, FormatError> {
+    let lossy = String::from_utf8_lossy(bytes);
+    let text = text(&FORMAT, lossy.as_bytes())?;
+    let begin_s = place.begin_s;
     let lines = Lines::of(text);
     let mut comma = None;
     let mut trace = ns2::read(text, |bad| {
@@ -46,7 +84,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         let fault = Fault::new("", quoted(&actual), "numbers with a decimal point, not a comma");
         return Err(fault.at(&FORMAT, Location::line(line)));
     }
-    let position = |x_m: f64, y_m: f64| plane.position(x_m, y_m);
+    let position = place.position;
     for order in &trace.moves {
         trace.start.entry(order.node).or_insert_with(|| {
             let what = "motion of a node without a start: 0, 0 is taken, as ns-2 does";
@@ -63,11 +101,11 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a start beyond the Earth", line);
             continue;
         };
-        if let Some(node) = dataset.node(&format!("node-{number}"), line) {
-            dataset.event(0.0, Event::Move(node, at), line);
+        if let Some(node) = dataset.node(&(place.key)(*number), line) {
+            dataset.event(begin_s, Event::Move(node, at), line);
         }
     }
-    let orders = setdest::orders(&trace, options.dialect);
+    let orders = setdest::orders(&trace, place.dialect);
     for offset in &orders.doubtful {
         let what = "speed 0 with another destination: read as a stop; --dialect core reads a jump";
         dataset.drop(what, lines.line(*offset));
@@ -82,12 +120,14 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a destination beyond the Earth", line);
             continue;
         };
-        if let Some(node) = dataset.node(&format!("node-{}", order.node), line) {
+        if let Some(node) = dataset.node(&(place.key)(order.node), line) {
             let event = match action {
                 Action::Jump => Event::Move(node, target),
-                Action::Head | Action::Stop => Event::GoTo(node, target, order.speed_m_s),
+                Action::Head | Action::Stop => {
+                    Event::GoTo(node, target, order.speed_m_s * place.unit_m)
+                }
             };
-            dataset.event(order.at_s, event, line);
+            dataset.event(begin_s + order.at_s, event, line);
         }
     }
     let mut heights = Vec::new();
@@ -95,11 +135,10 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         let line = lines.line(height.offset);
         if trace.stop_s.is_some_and(|stop_s| height.at_s > stop_s) {
             dataset.drop("motion after the end of the trace", line);
-        } else if let Some(node) = dataset.node(&format!("node-{}", height.node), line) {
-            heights.push((height.at_s, node, height.z_m, line));
+        } else if let Some(node) = dataset.node(&(place.key)(height.node), line) {
+            heights.push((begin_s + height.at_s, node, height.z_m, line));
         }
     }
-    dataset.heights_above_plane(heights);
-    dataset.end_s = Some(orders.end_s).filter(|_| !dataset.events.is_empty());
-    Ok(dataset)
+    dataset.end_s = Some(begin_s + orders.end_s).filter(|_| !dataset.events.is_empty());
+    Ok(heights)
 }

@@ -2,6 +2,7 @@
 
 mod altitudes;
 mod clocks;
+mod core;
 mod courses;
 mod csv;
 mod daemons;
