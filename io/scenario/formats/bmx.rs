@@ -19,6 +19,8 @@ pub static FORMAT: Format = Format {
         let is_heads = |line: &str| is_heads(&line.split_whitespace().collect::<Vec<_>>());
         let link = &sample.json()["links"][0];
         sample.lines().take(200).any(is_heads)
+            || sample.json()[0]["links"].is_array()
+                && rows(sample.json()).take(200).any(|node| !node["links"][0]["rxRate"].is_null())
             || IDS.iter().any(|id| link[*id].is_string()) && !link["rxRate"].is_null()
     },
     read: Some(|source, options| mesh::read_text(&FORMAT, parse, source, options)),
@@ -39,6 +41,9 @@ fn is_heads(words: &[&str]) -> bool {
 /// Reads the sections of a text, or the objects of JSON.
 fn parse(text: &str, snapshot: &mut MeshSnapshot) {
     let mut tables: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
+    if text.trim_start().starts_with('[') {
+        return nodes(text, snapshot);
+    }
     if text.trim_start().starts_with('{') {
         for document in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
             let Ok(document) = document else {
@@ -75,20 +80,45 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
         add(status, &node, "status", snapshot);
     }
     for row in tables.get("links").into_iter().flatten() {
-        snapshot.listed_links += 1;
-        let Some(neighbour) = id(row) else {
-            snapshot.drop("a link without its neighbour");
+        if let Some(neighbour) = id(row) {
+            add(row, &neighbour, "link", snapshot);
+        }
+        links(row, &node, snapshot);
+    }
+}
+
+/// Takes both directions of a link of a node.
+fn links(row: &Row, node: &str, snapshot: &mut MeshSnapshot) {
+    snapshot.listed_links += 1;
+    let Some(neighbour) = id(row) else {
+        return snapshot.drop("a link without its neighbour");
+    };
+    let directions =
+        [(&*neighbour, node, "rq", "rxRate", true), (node, &*neighbour, "tq", "txRate", false)];
+    for (from, to, share, rate, is_received) in directions {
+        let values = measured(row, share, rate, is_received);
+        match values.is_empty() {
+            true => snapshot.drop("a link without its rates"),
+            false => snapshot.link(from, to, values),
+        }
+    }
+}
+
+/// Reads the nodes of a network, each with its links.
+fn nodes(text: &str, snapshot: &mut MeshSnapshot) {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    if !document.is_array() {
+        return snapshot.drop("a document of invalid JSON");
+    }
+    for one in rows(&document) {
+        let own = json(one);
+        let Some(node) = id(&own) else {
+            snapshot.drop("a node without an identifier");
             continue;
         };
-        add(row, &neighbour, "link", snapshot);
-        for (from, to, share, rate) in
-            [(&neighbour, &node, "rq", "rxRate"), (&node, &neighbour, "tq", "txRate")]
-        {
-            let values = measured(row, share, rate, from == &neighbour);
-            match values.is_empty() {
-                true => snapshot.drop("a link without its rates"),
-                false => snapshot.link(from, to, values),
-            }
+        add(&own, &node, "node", snapshot);
+        for row in rows(&one["links"]).map(json) {
+            links(&row, &node, snapshot);
         }
     }
 }

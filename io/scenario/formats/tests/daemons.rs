@@ -263,3 +263,29 @@ fn documents_of_two_nodes_do_not_end_links_of_each_other() {
     assert_eq!(all.len(), 4);
     assert!(all.iter().all(|link| link.0 == 0.0 && link.3.delivery_prob != Some(0.0)), "{all:?}");
 }
+
+#[test]
+fn networks_of_netdiff_are_read_and_what_has_no_links_is_named() {
+    let bmx =
+        r#"[{"name":"a","links":[{"name":"b","rxRate":91,"txRate":40}]},{"name":"b","links":[]}]"#;
+    let mesh = read("bmx", &[bmx]);
+    let directions: Vec<_> =
+        links(&mesh).iter().map(|link| (link.1, link.2, link.3.delivery_prob)).collect();
+    assert_eq!(directions, [("b", "a", Some(0.91)), ("a", "b", Some(0.4))]);
+    let batman = "Table: Topology\n       MAC 1             MAC2       FINTO FINTO Costo\n\
+                  a0:f3:c1:ac:6c:44 10:fe:ed:37:3a:39 1.000 1.000 1.250\n";
+    let mesh = read("txtinfo", &[batman]);
+    assert_eq!(links(&mesh).iter().map(|link| link.3.quality).collect::<Vec<_>>(), [Some(0.8)]);
+    let info = r#"{"node_id":"f81a","hostname":"foo","network":{"mac":"f8:1a:67:a6:01:ea"},
+        "location":{"latitude":53.08,"longitude":8.88}}"#;
+    let mesh = read("meshviewer", &[info]);
+    assert_eq!((mesh.nodes[0].name.as_str(), mesh.nodes[0].position.is_some()), ("foo", true));
+    for (text, part) in [
+        (r#"{"type":"NetworkRoutes","protocol":"olsrv2","routes":[]}"#, "a routing table"),
+        (r#"{"node_id":"f81a","traffic":{"rx":{}},"clients":{}}"#, "statistics of respondd"),
+    ] {
+        let error = identify(&Source::of(text.into())).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+        assert!(error.to_string().len() < 400, "{error}");
+    }
+}
