@@ -83,7 +83,7 @@ use groundwave_toml_document::source::Source;
 use groundwave_toml_document::tree;
 use lowering::Lowering;
 pub use overrides::Override;
-pub use schema::json_schema;
+pub use schema::{json_schema, mapping_schema};
 use station::Catalogue;
 pub use study::Study;
 

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::file::ScenarioFile;
+use super::formats::csv::levels::{Mapping, VALUES};
 
 /// The JSON Schema (draft 2020-12) of a scenario file, as committed in
 /// `scenarios/schema.json`. Descriptions carry units and ranges.
@@ -13,6 +14,24 @@ pub fn json_schema() -> Value {
     let settings = SchemaSettings::draft2020_12();
     let mut schema = settings.into_generator().into_root_schema_for::<ScenarioFile>().to_value();
     forget_null(&mut schema);
+    name_presets(&mut schema);
+    schema
+}
+
+/// The JSON Schema (draft 2020-12) of a mapping file of a table of measurements.
+#[must_use]
+pub fn mapping_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12();
+    let mut schema = settings.into_generator().into_root_schema_for::<Mapping>().to_value();
+    forget_null(&mut schema);
+    schema["properties"]["values"]["propertyNames"] = json!({ "enum": VALUES });
+    schema["properties"]["values"]["minProperties"] = json!(1);
+    name_presets(&mut schema);
+    schema
+}
+
+/// Names the built-in presets in the schemas of radios and antennas.
+fn name_presets(schema: &mut Value) {
     let ids = |all: Vec<&str>| all.into_iter().map(Value::from).collect::<Vec<Value>>();
     let radios = ids(presets::RADIOS.iter().map(|preset| preset.id).collect());
     let antennas = ids(presets::ANTENNAS.iter().map(|preset| preset.id).collect());
@@ -21,7 +40,6 @@ pub fn json_schema() -> Value {
         add_ids(&mut definitions[format!("{kind}Choice")]["anyOf"][0], &ids);
         add_ids(&mut definitions[format!("{kind}Settings")]["properties"]["preset"], &ids);
     }
-    schema
 }
 
 /// Names the built-in presets in the schema of an id, which may also be one of the scenario.
@@ -61,6 +79,18 @@ fn forget_null(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schema_of_mappings_has_columns_values_and_presets() {
+        let schema = mapping_schema();
+        assert_eq!(schema["required"], json!(["step_s", "time", "link", "values"]));
+        let values = &schema["properties"]["values"]["propertyNames"]["enum"];
+        assert!(values.as_array().unwrap().contains(&json!("path_loss_db")), "{values}");
+        let units = &schema["$defs"]["TimeUnit"];
+        assert!(units.to_string().contains("iso8601"), "{units}");
+        assert!(schema["$defs"]["RadioChoice"].to_string().contains("ptp_11g"));
+        assert_eq!(schema["additionalProperties"], json!(false));
+    }
 
     #[test]
     fn schema_has_ranges_and_presets() {

@@ -36,19 +36,21 @@ use std::path::Path;
 
 use groundwave_model::radio::{Indoor, Station, Surroundings, presets};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Levels;
 use crate::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
 
 /// A mapping file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
     /// Title of the recording.
     #[serde(default)]
     pub title: Option<String>,
     /// Time between two ticks, s, 0.001 to 3600.
+    #[schemars(range(min = 0.001, max = 3600.0))]
     pub step_s: f64,
     /// Column separator of the table; that of its header if absent.
     #[serde(default)]
@@ -60,7 +62,7 @@ pub struct Mapping {
     pub time: Time,
     /// Columns of the link.
     pub link: Link,
-    /// Columns of values, by the keys of [`VALUES`].
+    /// Columns of values, by the names of what is measured.
     pub values: BTreeMap<String, String>,
     /// Columns of the position of one end of each row.
     #[serde(default)]
@@ -80,7 +82,7 @@ pub struct Mapping {
 }
 
 /// Column of times.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
     /// The column.
@@ -90,7 +92,7 @@ pub struct Time {
 }
 
 /// Unit of a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeUnit {
     /// Seconds since the Unix epoch.
@@ -107,7 +109,7 @@ pub enum TimeUnit {
 }
 
 /// Columns of the link of a row.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Link {
     /// Column of the sender.
@@ -123,7 +125,7 @@ pub struct Link {
 }
 
 /// Columns of the position of a node at the time of the row.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
     /// The end of the link that is there.
@@ -135,7 +137,7 @@ pub struct Position {
 }
 
 /// An end of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// The sender.
@@ -145,7 +147,7 @@ pub enum End {
 }
 
 /// A table of nodes.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nodes {
     /// The file, beside the mapping.
@@ -165,7 +167,7 @@ pub struct Nodes {
 }
 
 /// A table of links.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Links {
     /// The file, beside the mapping.
@@ -189,7 +191,7 @@ pub struct Links {
 }
 
 /// Station of every node.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationFile {
     /// Height of the antenna above ground, m.
