@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use groundwave_engine::Pacer;
 use groundwave_files::wall::MachineClock;
 
-use super::lease::{self, Found, Held, Leases, Worker};
+use super::lease::{self, Claim, Held, Leases, Watch, Worker};
 use super::plan::Unit;
 use super::work::{Evaluate, Sweep, SweepError, region, regional};
 
@@ -45,19 +45,6 @@ enum Next {
     Done,
 }
 
-/// State of a unit as seen by a worker that wants it.
-enum Claim {
-    Taken,
-    Busy,
-    There,
-}
-
-/// A lease of another worker, since when this process sees it unchanged.
-struct Watched {
-    found: Found,
-    since_ns: u64,
-}
-
 /// Units of a square degree that are not known to be there, in order.
 struct Region {
     square: [i64; 2],
@@ -72,7 +59,7 @@ struct State {
     current: usize,
     is_begun: bool,
     held: BTreeMap<Unit, Held>,
-    watched: BTreeMap<Unit, Watched>,
+    watch: Watch,
     joined: Joined,
 }
 
@@ -172,9 +159,14 @@ impl<'s> Claims<'s> {
             return Ok(false);
         }
         let path = self.sweep.unit_path(unit);
-        let claim = self.claim(state, unit, &path, now_ns);
+        let is_there = || Ok(self.sweep.open(unit)?.is_some());
+        let claim = state.watch.claim(self.leases, &path, now_ns, is_there);
         match claim.map_err(self.failed(path))? {
-            Claim::Taken => Ok(true),
+            Claim::Taken(held, number) => {
+                state.joined.taken_over += usize::from(number > 0);
+                state.held.insert(unit, held);
+                Ok(true)
+            }
             Claim::Busy => Ok(false),
             Claim::There => {
                 self.cross_out(state, unit);
@@ -182,45 +174,6 @@ impl<'s> Claims<'s> {
                 Ok(false)
             }
         }
-    }
-
-    fn claim(&self, state: &mut State, unit: Unit, path: &Path, now_ns: u64) -> io::Result<Claim> {
-        if self.sweep.open(unit)?.is_some() {
-            lease::clear(path)?;
-            return Ok(Claim::There);
-        }
-        let number = match lease::newest(path)? {
-            None => 0,
-            Some(found) if found.is_released() => found.number + 1,
-            Some(found) => match state.watched.get(&unit) {
-                Some(watched) if watched.found == found => {
-                    let lease_s = found.lease_s().unwrap_or(self.leases.lease_s);
-                    if now_ns.saturating_sub(watched.since_ns)
-                        < lease_s.saturating_mul(1_000_000_000)
-                    {
-                        return Ok(Claim::Busy);
-                    }
-                    found.number + 1
-                }
-                _ => {
-                    let since_ns = now_ns;
-                    state.watched.insert(unit, Watched { found, since_ns });
-                    return Ok(Claim::Busy);
-                }
-            },
-        };
-        let Some(held) = self.leases.take(path, number)? else {
-            return Ok(Claim::Busy);
-        };
-        // It may have come between the look and the lease.
-        if self.sweep.open(unit)?.is_some() {
-            lease::clear(path)?;
-            return Ok(Claim::There);
-        }
-        state.watched.remove(&unit);
-        state.joined.taken_over += usize::from(number > 0);
-        state.held.insert(unit, held);
-        Ok(Claim::Taken)
     }
 
     /// Gives up a unit that is there now, or that could not be computed.
@@ -237,7 +190,7 @@ impl<'s> Claims<'s> {
     }
 
     fn cross_out(&self, state: &mut State, unit: Unit) {
-        state.watched.remove(&unit);
+        state.watch.forget(&self.sweep.unit_path(unit));
         let square = region(&self.sweep.plan, unit);
         let found = state.regions.binary_search_by_key(&square, |region| region.square);
         let Ok(found) = found else { return };

@@ -1,6 +1,7 @@
 //! Claims of several workers on one folder; time is given.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use groundwave_model::terrain::GeoPoint;
 

@@ -1,4 +1,4 @@
-//! Leases of units: files beside them by which workers that share nothing but a folder agree who
+//! Leases of units, of sweeps and of studies: files beside them by which workers that share nothing but a folder agree who
 //! computes what.
 //!
 //! A lease is created exclusively and written anew while its holder works. One that is not written for
@@ -7,6 +7,7 @@
 //! the bytes of a lease over time of its own; the times in it are for people. All numbers are removed
 //! once the unit is there; two that computed it all the same wrote the same bytes.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ struct Lease {
 
 /// The newest lease of a unit.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+struct Found {
     /// Counted from 0, one more at each takeover.
     pub number: u32,
     /// Contents, to see them change.
@@ -81,9 +82,96 @@ impl Found {
         self.read().is_some_and(|lease| lease.is_released)
     }
 
+    /// True if its holder is a process of `host`, which is this machine, and is none any more.
+    fn has_ended(&self, host: &str) -> bool {
+        let lease = self.read().filter(|lease| !host.is_empty() && lease.host == host);
+        lease.is_some_and(|lease| !Path::new("/proc").join(lease.process.to_string()).exists())
+    }
+
     /// Time without a renewal after which it lapses, s.
     pub fn lease_s(&self) -> Option<u64> {
         self.read().map(|lease| lease.lease_s)
+    }
+}
+
+/// A lease of another worker, since when this process sees it unchanged.
+#[derive(Debug)]
+struct Seen {
+    found: Found,
+    since_ns: u64,
+}
+
+/// Leases of other workers as this process sees them over time.
+#[derive(Debug, Default)]
+pub struct Watch {
+    seen: BTreeMap<PathBuf, Seen>,
+    /// Leases of processes of this machine that ended lapse at once.
+    pub has_process_table: bool,
+}
+
+/// State of a unit as seen by a worker that wants it.
+#[derive(Debug)]
+pub enum Claim {
+    /// This worker has it, by the lease of this number: above 0 it was taken over.
+    Taken(Held, u32),
+    /// Another worker has it.
+    Busy,
+    /// It is there.
+    There,
+}
+
+impl Watch {
+    /// Claims the unit at `unit` at `now_ns` of this process; `is_there` looks whether it is there already.
+    ///
+    /// # Errors
+    /// When the disk fails, and those of `is_there`.
+    pub fn claim(
+        &mut self,
+        leases: Leases<'_>,
+        unit: &Path,
+        now_ns: u64,
+        is_there: impl Fn() -> io::Result<bool>,
+    ) -> io::Result<Claim> {
+        if is_there()? {
+            clear(unit)?;
+            return Ok(Claim::There);
+        }
+        let number = match newest(unit)? {
+            None => 0,
+            Some(found) if found.is_released() => found.number + 1,
+            Some(found) if self.has_process_table && found.has_ended(&leases.worker.host) => {
+                found.number + 1
+            }
+            Some(found) => match self.seen.get(unit) {
+                Some(seen) if seen.found == found => {
+                    let lease_s = found.lease_s().unwrap_or(leases.lease_s);
+                    if now_ns.saturating_sub(seen.since_ns) < lease_s.saturating_mul(1_000_000_000)
+                    {
+                        return Ok(Claim::Busy);
+                    }
+                    found.number + 1
+                }
+                _ => {
+                    self.seen.insert(unit.to_owned(), Seen { found, since_ns: now_ns });
+                    return Ok(Claim::Busy);
+                }
+            },
+        };
+        let Some(held) = leases.take(unit, number)? else {
+            return Ok(Claim::Busy);
+        };
+        // It may have come between the look and the lease.
+        if is_there()? {
+            clear(unit)?;
+            return Ok(Claim::There);
+        }
+        self.forget(unit);
+        Ok(Claim::Taken(held, number))
+    }
+
+    /// Forgets the lease of a unit that is there.
+    pub fn forget(&mut self, unit: &Path) {
+        self.seen.remove(unit);
     }
 }
 
@@ -99,7 +187,7 @@ fn path(unit: &Path, number: u32) -> PathBuf {
 ///
 /// # Errors
 /// When the disk fails.
-pub(super) fn newest(unit: &Path) -> io::Result<Option<Found>> {
+fn newest(unit: &Path) -> io::Result<Option<Found>> {
     let mut newest = None;
     for number in 0.. {
         match read(&path(unit, number)) {
@@ -119,15 +207,17 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// A lease that this process holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Held {
+pub struct Held {
     path: PathBuf,
     renewals: u64,
 }
 
 /// Leases of one process.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Leases<'w> {
+pub struct Leases<'w> {
+    /// The process.
     pub worker: &'w Worker,
+    /// Time without a renewal after which others take what it holds, s.
     pub lease_s: u64,
 }
 
@@ -197,7 +287,7 @@ impl Leases<'_> {
 ///
 /// # Errors
 /// When the disk fails.
-pub(super) fn clear(unit: &Path) -> io::Result<()> {
+pub fn clear(unit: &Path) -> io::Result<()> {
     for number in 0.. {
         match fs::remove_file(path(unit, number)) {
             Ok(()) => {}

@@ -54,7 +54,7 @@ pub use engine::{EngineChoice, EngineSummary, SweepEngine};
 pub use evaluate::{check_sites, evaluator};
 pub use extent::Extent;
 pub use join::Joined;
-pub use lease::Worker;
+pub use lease::{Claim, Held, Leases, Watch, Worker, clear as clear_leases};
 pub use memory::keep_freed_memory;
 pub use near::Area;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
-use crate::support::{groundwave, refusal, stdout};
+use crate::support::{command, groundwave, refusal, stdout};
 
 const SCENARIO: &str = "
     [scenario]
@@ -85,6 +87,74 @@ fn study_in_parts_has_the_bytes_of_one_at_once_and_runs_that_run_again() {
     let document: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
     assert_eq!(document["digest"], rows[6][rows[6].len() - 1]);
     assert_eq!(document["seed"], 3);
+}
+
+#[test]
+fn killed_study_goes_on_and_ends_with_the_bytes_of_one_that_was_not() {
+    const FINISHED_MIN: usize = 7;
+    let folder = folder();
+    let vary = ["--vary", "node.mast.height_agl_m=2,5,10,20,40", "--seeds", "20"];
+    stdout(&study(folder.path(), "whole", &vary));
+
+    let (scenario, out) = (folder.path().join("pair.toml"), folder.path().join("killed"));
+    let args = ["study", scenario.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    let mut child = command(&[&args[..], &vary].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let finished = || {
+        let files = fs::read_dir(out.join("cells")).into_iter().flatten().flatten();
+        files.filter(|file| file.path().extension().is_some_and(|end| end == "json")).count()
+    };
+    while finished() < FINISHED_MIN && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // SIGKILL: nothing of the process runs any more.
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success(), "killed before its end");
+    assert!((FINISHED_MIN..100).contains(&finished()), "{}", finished());
+    assert!(!out.join("runs.csv").exists());
+
+    let text = stdout(&study(folder.path(), "killed", &vary));
+    assert!(text.contains("20 runs each"), "{text}");
+    let rows = read(folder.path(), "killed/runs.csv").lines().count();
+    assert_eq!(rows, 101);
+    for name in ["runs.csv", "summary.csv", "summary.svg", "study.json"] {
+        let [whole, killed] =
+            ["whole", "killed"].map(|of| read(folder.path(), &format!("{of}/{name}")));
+        assert!(whole == killed, "{name}");
+    }
+}
+
+#[test]
+fn processes_of_one_folder_compute_each_run_once() {
+    let folder = folder();
+    stdout(&study(folder.path(), "whole", &[]));
+    let (scenario, out) = (folder.path().join("pair.toml"), folder.path().join("common"));
+    let args = ["study", scenario.to_str().unwrap(), "-o", out.to_str().unwrap(), "--json"];
+    let start = || command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let processes = [start(), start()];
+    let computed = processes.map(|process| {
+        let output = process.wait_with_output().unwrap();
+        let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        document["computed"].as_u64().unwrap()
+    });
+    assert_eq!(computed.iter().sum::<u64>(), 6, "{computed:?}");
+    for name in ["runs.csv", "summary.csv"] {
+        let [whole, common] =
+            ["whole", "common"].map(|of| read(folder.path(), &format!("{of}/{name}")));
+        assert!(whole == common, "{name}");
+    }
+    let names = fs::read_dir(out.join("cells")).unwrap().flatten().map(|file| file.file_name());
+    let leases = names.filter(|name| name.to_string_lossy().contains("lease"));
+    assert_eq!(leases.count(), 0);
+    // Typed tables beside those of text.
+    for name in ["runs.parquet", "summary.parquet"] {
+        let [whole, common] =
+            ["whole", "common"].map(|of| fs::read(folder.path().join(of).join(name)).unwrap());
+        assert!(whole == common && whole.starts_with(b"PAR1"), "{name}");
+    }
 }
 
 #[test]
@@ -184,9 +254,9 @@ fn invalid_values_are_refused_before_anything_is_written() {
 fn scenario_from_standard_input_is_that_of_the_file() {
     let folder = folder();
     let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let mut child = crate::support::command(&["study", "-", "-o", &out("piped")])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::null())
+    let mut child = command(&["study", "-", "-o", &out("piped")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
         .spawn()
         .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), SCENARIO.as_bytes()).unwrap();

@@ -36,7 +36,7 @@ pub const ASSUMPTIONS: &str = "groundwave:assumptions";
 /// Rows of a group.
 const GROUP: usize = 1 << 16;
 
-fn failed(err: ParquetError) -> io::Error {
+pub(super) fn failed(err: ParquetError) -> io::Error {
     io::Error::other(err)
 }
 
@@ -61,13 +61,17 @@ fn schema() -> String {
     format!("message directions {{ {columns} }}")
 }
 
-fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
-    let schema = parse_message_type(&schema()).map_err(failed)?;
-    let properties = WriterProperties::builder()
+/// Compression and author of all files.
+pub(super) fn properties() -> WriterProperties {
+    WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("groundwave ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build();
-    let out = SerializedFileWriter::new(out, schema.into(), properties.into());
+        .build()
+}
+
+fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
+    let schema = parse_message_type(&schema()).map_err(failed)?;
+    let out = SerializedFileWriter::new(out, schema.into(), properties().into());
     Ok(Box::new(Writer {
         out: out.map_err(failed)?,
         changes: Changes::default(),
@@ -152,7 +156,7 @@ impl Writer<'_> {
 }
 
 /// Writes the next column of a group; `required` has a value in every row.
-fn column<T: DataType, W: Write + Send>(
+pub(super) fn column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: Vec<Option<T::T>>,
     required: bool,

@@ -1,13 +1,13 @@
 //! `study`: runs of a scenario with every value of some keys and many seeds, and a table of them.
 
 mod cell;
+mod claims;
 mod measures;
 mod summary;
 mod tables;
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
@@ -36,7 +36,8 @@ Keys and values may stand in the scenario, which the options add to:
   seeds = 20
   vary = { \"environment.rain_rate_mm_h\" = [0, 20, 50], \"node.west.height_agl_m\" = [10, 30] }
 
-A study that was killed continues where it was; its tables have the same bytes as those of one that was not.";
+A study that was killed continues where it was; its tables have the same bytes as those of one that was not. Several
+processes, of several machines with a folder in common, compute one study together: each run is computed once.";
 
 /// Run a scenario with every value of some keys and many seeds; write a table of measures with intervals
 #[derive(Args)]
@@ -59,7 +60,8 @@ pub struct Study {
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
-    /// Share of the runs of this process, i/N: others may compute theirs into the same folder
+    /// Share of the runs of this process, i/N; without it processes that have the folder in common take runs from
+    /// each other by leases
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<[usize; 2]>,
 
@@ -105,28 +107,13 @@ impl Study {
         let stop = interrupts()?;
         let progress =
             output::progress(own.len() as u64, "{bar:30} {pos}/{len} runs  {per_sec}  {eta} left");
-        let (grounds, failure) = (Grounds::default(), Mutex::new(None));
+        let grounds = Grounds::default();
         let (path, options) = (&self.scenario, &self.ground);
         let source = Source { path, text: &text, options, grounds: &grounds };
-        own.par_iter().for_each(|cell| {
-            let is_over = || failure.lock().is_ok_and(|failure| failure.is_some());
-            if stop.load(Ordering::Relaxed) || is_over() {
-                return;
-            }
-            let outcome = match cell.finished(folder) {
-                Ok(Some(_)) => Ok(()),
-                Ok(None) => cell.run(&source, folder, &stop),
-                Err(failure) => Err(failure),
-            };
-            if let (Err(own), Ok(mut failure)) = (outcome, failure.lock()) {
-                failure.get_or_insert((cell.number, own));
-            }
-            progress.inc(1);
-        });
+        let run = |cell: &Cell| cell.run(&source, folder, &stop);
+        let shared = claims::share(&own, folder, &stop, run, || progress.inc(1));
         progress.finish_and_clear();
-        if let Ok(Some((number, failure))) = failure.into_inner() {
-            return Err(cells[number].within(failure));
-        }
+        let computed = shared.map_err(|(number, failure)| cells[number].within(failure))?;
         let outcomes: Result<Vec<Option<Outcome>>, Failure> =
             cells.iter().map(|cell| cell.finished(folder)).collect();
         let outcomes = outcomes?;
@@ -134,12 +121,13 @@ impl Study {
         let Some(outcomes) = outcomes.into_iter().collect::<Option<Vec<Outcome>>>() else {
             let text = format!("{finished} of {} runs are in {}\n", cells.len(), folder.display());
             let document = serde_json::json!({
-                "folder": folder, "runs": cells.len(), "finished": finished,
+                "folder": folder, "runs": cells.len(), "finished": finished, "computed": computed,
             });
             if output.json { output.json(&document) } else { output.text(&text) }?;
             return if stop.load(Ordering::Relaxed) { Err(Failure::stopped()) } else { Ok(()) };
         };
-        tables::write(folder, &plan, &cells, &outcomes, output)
+        let results = tables::Results { plan: &plan, cells: &cells, outcomes: &outcomes, computed };
+        tables::write(folder, &results, output)
     }
 
     /// The plan of the scenario with that of the options.

@@ -1,11 +1,13 @@
 //! Tables of a finished study: a line for each run, a line for each combination and measure, a picture.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 
 use groundwave_http::Failure;
 use groundwave_plot::{MeasurePanel, StudyPicture, study_svg};
 use groundwave_scenario::Study as Plan;
+use groundwave_scenario::formats::{Column, parquet_table};
 use groundwave_text::{Align, Table};
 use serde::Serialize;
 
@@ -31,19 +33,30 @@ struct Measure {
     mean: Option<Mean>,
 }
 
-/// Writes `runs.csv`, `summary.csv` and `summary.svg`, and shows the means.
-pub fn write(
-    folder: &Path,
-    plan: &Plan,
-    cells: &[Cell],
-    outcomes: &[Outcome],
-    output: Output,
-) -> Result<(), Failure> {
+/// A finished study.
+pub struct Results<'s> {
+    /// Keys and values.
+    pub plan: &'s Plan,
+    /// Runs.
+    pub cells: &'s [Cell],
+    /// Their outcomes.
+    pub outcomes: &'s [Outcome],
+    /// Number of runs that this process computed.
+    pub computed: usize,
+}
+
+/// Writes `runs` and `summary`, each as CSV and Parquet, and `summary.svg`, and shows the means.
+pub fn write(folder: &Path, results: &Results<'_>, output: Output) -> Result<(), Failure> {
+    let Results { plan, cells, outcomes, computed } = *results;
     let keys: Vec<&str> =
         plan.vary.iter().filter_map(|own| own.first()).map(|own| own.key()).collect();
     write_whole(&folder.join("runs.csv"), runs(&keys, cells, outcomes).as_bytes())?;
+    let typed = runs_typed(&keys, cells, outcomes).map_err(Failure::machine)?;
+    write_whole(&folder.join("runs.parquet"), &typed)?;
     let combinations = combinations(&keys, plan, cells, outcomes);
     write_whole(&folder.join("summary.csv"), summary(&keys, &combinations).as_bytes())?;
+    let typed = summary_typed(&keys, &combinations).map_err(Failure::machine)?;
+    write_whole(&folder.join("summary.parquet"), &typed)?;
     let labels: Vec<String> = combinations.iter().map(label).collect();
     let panel = |at: usize| MeasurePanel {
         title: MEASURES[at].0.to_owned(),
@@ -63,7 +76,7 @@ pub fn write(
     let refused: usize = outcomes.iter().map(|outcome| outcome.refused).sum();
     if output.json {
         output.json(&serde_json::json!({
-            "folder": folder, "runs": cells.len(), "combinations": combinations,
+            "folder": folder, "runs": cells.len(), "computed": computed, "combinations": combinations,
         }))?;
     } else {
         output.text(&text(folder, &combinations))?;
@@ -91,6 +104,54 @@ fn runs(keys: &[&str], cells: &[Cell], outcomes: &[Outcome]) -> String {
         let _ = writeln!(out, "{}", columns.collect::<Vec<_>>().join(","));
     }
     out
+}
+
+/// The table of runs in Parquet: values of keys as texts.
+fn runs_typed(keys: &[&str], cells: &[Cell], outcomes: &[Outcome]) -> io::Result<Vec<u8>> {
+    let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    let numbers = cells.iter().map(|cell| number(cell.number)).collect();
+    let mut columns = vec![("run".to_owned(), Column::Whole(numbers))];
+    for key in keys {
+        let value = |own: &Outcome| own.values.get(*key).cloned().unwrap_or_default();
+        columns.push(((*key).to_owned(), Column::Text(outcomes.iter().map(value).collect())));
+    }
+    // The bits of a seed: the table has no unsigned numbers.
+    let seeds = outcomes.iter().map(|own| own.seed.cast_signed()).collect();
+    columns.push(("seed".to_owned(), Column::Whole(seeds)));
+    for (at, (name, _)) in MEASURES.iter().enumerate() {
+        let means = outcomes.iter().map(|own| own.means()[at]).collect();
+        columns.push(((*name).to_owned(), Column::Number(means)));
+    }
+    let refused = outcomes.iter().map(|own| number(own.refused)).collect();
+    columns.push(("refused_commands".to_owned(), Column::Whole(refused)));
+    let digests = outcomes.iter().map(|own| own.digest.clone()).collect();
+    columns.push(("digest".to_owned(), Column::Text(digests)));
+    parquet_table("runs", columns)
+}
+
+/// The table of means in Parquet.
+fn summary_typed(keys: &[&str], combinations: &[Combination]) -> io::Result<Vec<u8>> {
+    let rows: Vec<(&Combination, &Measure)> = combinations
+        .iter()
+        .flat_map(|own| own.measures.iter().map(move |measure| (own, measure)))
+        .collect();
+    let mut columns = Vec::new();
+    for (at, key) in keys.iter().enumerate() {
+        let values = rows.iter().map(|(own, _)| own.values[at][1].clone()).collect();
+        columns.push(((*key).to_owned(), Column::Text(values)));
+    }
+    let names = rows.iter().map(|(_, measure)| measure.name.to_owned()).collect();
+    columns.push(("measure".to_owned(), Column::Text(names)));
+    let runs = |mean: Option<Mean>| mean.map_or(0, |mean| mean.runs as i64);
+    let runs = rows.iter().map(|(_, measure)| runs(measure.mean)).collect();
+    columns.push(("runs".to_owned(), Column::Whole(runs)));
+    let numbers = |value: fn(Mean) -> Option<f64>| {
+        Column::Number(rows.iter().map(|(_, measure)| measure.mean.and_then(value)).collect())
+    };
+    columns.push(("mean".to_owned(), numbers(|mean| Some(mean.mean))));
+    columns.push(("deviation".to_owned(), numbers(|mean| mean.deviation)));
+    columns.push(("half_width_95_percent".to_owned(), numbers(|mean| mean.half_width)));
+    parquet_table("summary", columns)
 }
 
 fn combinations(
@@ -182,7 +243,8 @@ fn text(folder: &Path, combinations: &[Combination]) -> String {
     let mut out = output::table(&table, None);
     let _ = writeln!(
         out,
-        "means over ticks of {runs} runs each ± half of the 95 % interval; {} has runs.csv, summary.csv, summary.svg",
+        "means over ticks of {runs} runs each ± half of the 95 % interval; {} has runs and summary as .csv and \
+         .parquet, and summary.svg",
         folder.display()
     );
     out
