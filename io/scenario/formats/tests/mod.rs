@@ -20,6 +20,7 @@ mod presence;
 mod receivers;
 mod recordings;
 mod roundtrip;
+mod samples;
 mod scenario;
 mod series;
 mod sites;
