@@ -31,7 +31,7 @@ pub(super) struct Link {
 /// Settings of networks and nodes, by model and by key.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    /// Ids of networks, which are no stations.
+    /// Ids of networks, beside those of stations.
     pub networks: BTreeSet<String>,
     /// Links.
     pub links: Vec<Link>,

@@ -61,7 +61,7 @@ pub(super) struct Place<'p> {
 /// Takes the motion of a document; its heights: time, s, node, z and line.
 ///
 /// # Errors
-/// Numbers with a decimal comma, and what is no text.
+/// Numbers with a decimal comma, and octets that are not text.
 pub(super) fn take(
     bytes: &[u8],
     place: &Place<'_>,

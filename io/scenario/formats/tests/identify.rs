@@ -58,7 +58,7 @@ fn content_counts_more_than_the_ending() {
 }
 
 #[test]
-fn unknown_document_says_where_formats_are_listed() {
+fn unknown_document_points_to_the_list_of_formats() {
     for (text, actual) in [
         ("", "an empty document"),
         ("{\"type\":", "invalid JSON"),
