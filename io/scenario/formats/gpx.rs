@@ -35,7 +35,7 @@ struct State {
     sites: Vec<(Node, usize)>,
     /// Latitude and longitude of the open point, and its time.
     point: Option<((f64, f64), Option<f64>)>,
-    /// Its elevation above mean sea level, m.
+    /// Elevation of the open point above mean sea level, m.
     elevation_m: Option<f64>,
     /// True for a time of the open point that cannot be read, and the note on the first such time.
     is_unread: bool,

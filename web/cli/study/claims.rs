@@ -29,7 +29,7 @@ struct Claims<'s> {
     clock: MachineClock,
 }
 
-/// What became of a run.
+/// Outcome of a claim to a run.
 enum End {
     /// This process computed it.
     Computed,
