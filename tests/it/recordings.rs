@@ -254,9 +254,9 @@ fn date_limits_and_hint_go_from_tracks_to_scenario_and_log() {
     }
     let run = file("run.gwlog");
     let output = groundwave(&["run", text(&toml), "--record", text(&run)]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("where the ground is unknown"), "{told}");
-    assert!(!told.contains("nodes move"), "{told}");
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    assert!(warnings.contains("where the ground is unknown"), "{warnings}");
+    assert!(!warnings.contains("nodes move"), "{warnings}");
     assert_eq!(
         json(&["log", "stat", text(&run), "--json"])["inputs"]["begin_unix_s"],
         "1714557600"
@@ -292,8 +292,8 @@ fn recorded_link_qualities_stand_beside_probes_of_the_model() {
     assert!((delivery["measured_percent"].as_f64().unwrap() - 85.0).abs() < 0.1, "{delivery}");
     let model = delivery["model_percent"].as_f64().unwrap();
     assert!((0.0..=100.0).contains(&model), "{delivery}");
-    let shown = stdout(&groundwave(&["replay", text(&log), "--probe", "ofdm_6"]));
-    assert!(shown.contains("by the model %"), "{shown}");
+    let table = stdout(&groundwave(&["replay", text(&log), "--probe", "ofdm_6"]));
+    assert!(table.contains("by the model %"), "{table}");
     let without = json(&["replay", text(&log), "--measured", "--json"]);
     assert!(without["comparison"]["delivery"].is_null(), "{without}");
     let page = file("page.html");

@@ -12,8 +12,8 @@ use super::surroundings::{Indoor, Surroundings};
 /// Highest antenna above ground, m: that of a balloon in the stratosphere.
 pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;
 
-/// Least and greatest height of an antenna above mean sea level, m: on the lowest ground, and at the greatest height
-/// above the highest.
+/// Range of the height of an antenna above mean sea level, m: from the lowest ground to [`HEIGHT_AGL_M_MAX`] above the
+/// highest.
 pub const HEIGHT_MSL_M: (f64, f64) = (-500.0, 29_000.0);
 
 /// One end of a link.
