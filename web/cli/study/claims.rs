@@ -72,9 +72,9 @@ pub fn share(
                 claims.renew();
             }
         });
-        let mut left = cells.to_vec();
-        while !left.is_empty() && !is_over() {
-            let busy: Vec<&Cell> = left
+        let mut waiting = cells.to_vec();
+        while !waiting.is_empty() && !is_over() {
+            let busy: Vec<&Cell> = waiting
                 .par_iter()
                 .filter(|cell| {
                     if is_over() {
@@ -97,8 +97,8 @@ pub fn share(
                 })
                 .copied()
                 .collect();
-            left = busy;
-            if !left.is_empty() && !is_over() {
+            waiting = busy;
+            if !waiting.is_empty() && !is_over() {
                 std::thread::sleep(LOOK);
             }
         }
@@ -128,18 +128,18 @@ impl Claims<'_> {
             let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
             watch.claim(self.leases, &path, clock.monotonic_ns(), || path.try_exists())
         };
-        let held = match claim.map_err(Failure::machine)? {
+        let lease = match claim.map_err(Failure::machine)? {
             Claim::There => return Ok(End::There),
             Claim::Busy => return Ok(End::Busy),
-            Claim::Taken(held, _) => held,
+            Claim::Taken(lease, _) => lease,
         };
-        self.held().insert(cell.number, held);
+        self.held().insert(cell.number, lease);
         let outcome = run(cell);
-        let held = self.held().remove(&cell.number);
+        let lease = self.held().remove(&cell.number);
         let is_there = path.try_exists().unwrap_or(false);
-        match held.filter(|_| !is_there) {
+        match lease.filter(|_| !is_there) {
             None => clear_leases(&path).map_err(Failure::machine)?,
-            Some(held) => self.leases.release(&held).map_err(Failure::machine)?,
+            Some(lease) => self.leases.release(&lease).map_err(Failure::machine)?,
         }
         outcome.map(|()| End::Computed)
     }
