@@ -40,7 +40,7 @@ enum End {
 }
 
 /// Computes runs that neither are there nor are computed by another process, until all are there; the number of
-/// those that this process computed. `done` hears of each run that is there.
+/// those that this process computed. `done` is called for each run that is there.
 ///
 /// # Errors
 /// The first failure of a run, with its number.
