@@ -88,6 +88,14 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
         let mut dataset = read.map_err(|error| input(&error))?;
         dataset.name_after(&source.stem());
         dataset.note_stations();
+        let terrain = TerrainOptions {
+            flat_earth: config.flat_earth,
+            posts: config.posts,
+            ..log_terrain(&config)
+        };
+        let failed = |failure: Failure| Problem::bad_request(failure.message().to_owned());
+        let ground = terrain.open().map_err(failed)?;
+        dataset.note_ground(&*ground.terrain);
         let script = dataset.script(format, &station).map_err(|error| input(&error))?;
         let node_ticks = script.last_tick.saturating_mul(script.nodes as u64);
         if script.last_tick > TICKS_MAX || node_ticks > NODE_TICKS_MAX {
@@ -97,13 +105,6 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
                 script.last_tick, script.nodes
             )));
         }
-        let terrain = TerrainOptions {
-            flat_earth: config.flat_earth,
-            posts: config.posts,
-            ..log_terrain(&config)
-        };
-        let failed = |failure: Failure| Problem::bad_request(failure.message().to_owned());
-        let ground = terrain.open().map_err(failed)?;
         let (file, refused) = record_into_file(&ground, &dataset, &script).map_err(failed)?;
         let mut report = dataset.report;
         if let Some((count, (command, refusal))) = refused {
