@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+import { documents } from './documents.ts';
 import { gazetteer } from './gazetteer.ts';
 
 /** Smallest file that is compressed, bytes; scripts always are, because the program has their compressed forms alone. */
@@ -48,7 +49,7 @@ function preloaded(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [svelte(), gazetteer(), preloaded(), compressed()],
+  plugins: [svelte(), gazetteer(), documents(), preloaded(), compressed()],
   build: {
     // The policy of the server allows neither data: modules nor inline scripts.
     assetsInlineLimit: 0,

@@ -1,4 +1,4 @@
-// Modules that the build makes (gazetteer.ts).
+// Modules that the build makes (gazetteer.ts, documents.ts).
 declare module 'virtual:towns' {
   const table: string;
   export default table;
@@ -6,4 +6,12 @@ declare module 'virtual:towns' {
 declare module 'virtual:cities' {
   const table: string;
   export default table;
+}
+declare module 'virtual:gateway' {
+  /** Role that each operation needs, by method and path; `nobody` needs no login. */
+  export const ROLES: Record<string, 'nobody' | 'viewer' | 'operator' | 'admin'>;
+  /** Bodies of the operations that are forms, by method and path. */
+  export const FORMS: Record<string, import('./ui/schema').Schema>;
+  /** Categories of the operations. */
+  export const TAGS: string[];
 }

@@ -72,7 +72,8 @@ test.describe('with a daemon', () => {
     const changes = body.items.filter((row: { action: string }) => ['impairment_replace', 'impairment_clear'].includes(row.action));
     expect(changes.map((row: { outcome: number }) => row.outcome)).toContain(200);
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'Impairment' }).click();
+    await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'More' }).click();
+    await page.getByRole('navigation', { name: 'More panels' }).getByRole('button', { name: 'Impairment' }).click();
     await expect(port1).toBeVisible();
     expect(await serious(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);

@@ -86,7 +86,8 @@ test('an operator fails, cuts and moves nodes of a testbed', async ({ page, serv
   for (const action of ['testbed_fail 200', 'testbed_repair 200', 'testbed_cut 200', 'testbed_mend 200', 'testbed_place 200', 'testbed_pace 200', 'testbed_step 200']) expect(told).toContain(action);
 
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'Testbed' }).click();
+  await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'More' }).click();
+  await page.getByRole('navigation', { name: 'More panels' }).getByRole('button', { name: 'Testbed' }).click();
   await expect(nodes.first()).toBeVisible();
   expect(await serious(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);

@@ -43,11 +43,18 @@ export type EnvironmentPresets = Schemas['EnvironmentPresets'];
 export type GroundData = Schemas['GroundData'];
 export type Environment = Readable<Schemas['Environment']>;
 
+/** A mistake in a field of a body, by its JSON pointer. */
+export interface FieldFault {
+  pointer: string;
+  message: string;
+}
+
 /** A refusal or failure that the page shows. `status` is 0 when the server does not answer. */
 export class Refusal extends Error {
   constructor(
     message: string,
     readonly status: number,
+    readonly fields: readonly FieldFault[] = [],
   ) {
     super(message);
   }
@@ -85,8 +92,8 @@ export async function wanted<T>(asked: Promise<Answer<T>>): Promise<T> {
     throw new Refusal('The server does not answer.', 0);
   }
   if (answer.response.ok) return answer.data as T;
-  const problem = answer.error as { detail?: string; errors?: { message: string }[] } | undefined;
+  const problem = answer.error as { detail?: string; errors?: FieldFault[] } | undefined;
   const detail = problem?.detail ?? `The server answered ${answer.response.status}.`;
   const fields = (problem?.errors ?? []).map((field) => field.message).filter((text) => !detail.includes(text));
-  throw new Refusal([detail, ...fields].join(' '), answer.response.status);
+  throw new Refusal([detail, ...fields].join(' '), answer.response.status, problem?.errors ?? []);
 }

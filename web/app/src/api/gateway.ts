@@ -35,6 +35,28 @@ export type NewPlayback = Schemas['NewPlayback'];
 export type Testbed = Schemas['Testbed'];
 export type TestbedNode = Schemas['TestbedNode'];
 export type TestbedLink = Schemas['Link'];
+export type JoinKey = Schemas['JoinKeyView'];
+export type CreatedJoinKey = Schemas['CreatedJoinKey'];
+export type TrustState = Schemas['TrustState'];
+export type TrustedMac = Schemas['TrustedMacEntry'];
+export type User = Schemas['User'];
+export type ApiToken = Schemas['ApiTokenView'];
+export type CreatedApiToken = Schemas['CreatedApiToken'];
+export type FlowDocument = Readable<Schemas['AutomationFlow']>;
+export type FlowView = Readable<Schemas['FlowView']>;
+export type FlowStep = Readable<Schemas['FlowStep']>;
+export type FlowEdge = Readable<Schemas['FlowEdge']>;
+export type BuilderMetadata = Readable<Schemas['BuilderMetadata']>;
+export type FirmwareImage = Schemas['FirmwareImageView'];
+export type Rollout = Readable<Schemas['RolloutView']>;
+export type RolloutPlan = Schemas['RolloutPlan'];
+export type SensorReading = Schemas['SensorReading'];
+export type SensorAssignment = Schemas['SensorAssignmentView'];
+export type Camera = Schemas['CameraView'];
+export type PowerSupply = Schemas['UpsView'];
+export type Zone = Schemas['ZoneView'];
+export type FirewallRule = Readable<Schemas['RuleView']>;
+export type Ruleset = Schemas['RulesetView'];
 
 /** Path in front of those of the gateway, once the server has said it. */
 export async function base(): Promise<string> {

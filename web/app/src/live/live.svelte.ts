@@ -9,6 +9,7 @@ import { plannedLinks, unmeasured } from './planned';
 import { Session } from './session.svelte';
 import { Stream, type StreamEvent } from './stream';
 import { STATES } from './states';
+import type { LiveTab } from './tabs';
 
 /** Period of questions for measurements, ms; a hidden tab asks nothing. */
 const PERIOD_MS = 5000;
@@ -19,8 +20,6 @@ const SETTLE_MS = 300;
 const PLANNED_MS = 60_000;
 const PAGE = 1000;
 const EVENTS_SHOWN = 1024;
-
-export type LiveTab = 'nodes' | 'links' | 'approvals' | 'events' | 'flows' | 'impairment' | 'testbed';
 
 type Page<T> = { items: T[]; next_cursor?: string | null };
 

@@ -1,0 +1,115 @@
+// The panels that manage a gateway, over a real one: what they change is read back over HTTP.
+import type { Page } from '@playwright/test';
+import { mesh, Mesh, serious, watch } from './mesh';
+import { expect, test } from './server';
+
+test.use({ terrain: false, services: 'gateway', heartbeat_s: 60, errors: /4\d\d/ });
+
+/** Opens a panel of a group. */
+async function enter(page: Page, group: string, tab: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Groups of panels' }).getByRole('button', { name: group }).click();
+  await page.getByRole('tab', { name: tab }).click();
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/${name}.png` });
+}
+
+test('an admin lets nodes, people and programs in', async ({ page, server, request }) => {
+  const admin = await mesh(request, server);
+  const items = async (path: string) => (await admin.ask(admin.token, 'GET', path)).body.items;
+  await watch(page);
+
+  // A join key: a mistake is told at its field, the key is shown once and admits a node.
+  await enter(page, 'Access', 'Join keys');
+  await page.getByRole('button', { name: 'New join key' }).click();
+  const key = page.getByRole('form', { name: 'New join key' });
+  await key.getByLabel('Name').fill('site a');
+  await key.getByLabel('Nodes at most').fill('99999');
+  await key.getByRole('button', { name: 'Create join key' }).click();
+  await expect(key.locator('[data-field=nodes_max]').getByRole('alert')).toContainText('found 99999, allowed 1 to 10,000');
+  await key.getByLabel('Nodes at most').fill('3');
+  await key.getByLabel('Tags').fill('roof, north');
+  // The gateway refuses what the schema does not: a tag is a word.
+  expect(await serious(page)).toEqual([]);
+  await picture(page, 'keys-form');
+  await key.getByRole('button', { name: 'Create join key' }).click();
+  const secret = await page.getByRole('textbox', { name: 'Join key site a' }).inputValue();
+  expect((await admin.register(31, 'roof-31', secret)).status).toBe(201);
+  await expect.poll(async () => (await items('/v1/trust/join-keys'))[0]).toMatchObject({ name: 'site a', nodes_max: 3, nodes_used: 1, tags: ['roof', 'north'] });
+  await picture(page, 'keys');
+  await page.getByRole('button', { name: 'I have it' }).click();
+  await expect(page.getByRole('textbox', { name: 'Join key site a' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'site a' }).click();
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke site a?' }).click();
+  await expect.poll(() => items('/v1/trust/join-keys')).toEqual([]);
+  await expect(page.getByText('No join key.')).toBeVisible();
+  await page.getByRole('button', { name: 'Change policy' }).click();
+  await page.getByRole('form', { name: 'Policy for join requests' }).getByLabel('Policy').selectOption('closed');
+  await page.getByRole('button', { name: 'Set policy' }).click();
+  await expect.poll(async () => (await admin.ask(admin.token, 'GET', '/v1/trust')).body.policy).toBe('closed');
+
+  // A user: its first password logs in, its role is changed, and it is disabled.
+  await page.getByRole('tab', { name: 'Users' }).click();
+  await page.getByRole('button', { name: 'New user' }).click();
+  const user = page.getByRole('form', { name: 'New user' });
+  await user.getByLabel('Username').fill('admin');
+  await user.getByRole('button', { name: 'Create user' }).click();
+  await expect(user.getByRole('alert')).toContainText('admin');
+  await user.getByLabel('Username').fill('olga');
+  await user.getByRole('button', { name: 'Create user' }).click();
+  const password = await page.getByRole('textbox', { name: 'Password of olga' }).inputValue();
+  expect((await admin.login('olga', password)).length).toBeGreaterThan(20);
+  await page.getByRole('button', { name: 'olga', exact: true }).click();
+  const account = page.getByRole('form', { name: 'Account of olga' });
+  await account.getByLabel('Role').selectOption('operator');
+  await account.getByLabel('Disabled').check();
+  await picture(page, 'users');
+  expect(await serious(page)).toEqual([]);
+  await account.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await items('/v1/admin/users')).find((one: { username: string }) => one.username === 'olga')).toMatchObject({ role: 'operator', disabled: true });
+
+  // A token: it reads what its scope names, and nothing once it is revoked.
+  await page.getByRole('tab', { name: 'API tokens' }).click();
+  await page.getByRole('button', { name: 'New token' }).click();
+  const token = page.getByRole('form', { name: 'New token' });
+  await token.getByLabel('Name').fill('prometheus');
+  await token.getByLabel('nodes: read').check();
+  await picture(page, 'tokens');
+  expect(await serious(page)).toEqual([]);
+  await token.getByRole('button', { name: 'Create token' }).click();
+  const bearer = await page.getByRole('textbox', { name: 'Token prometheus' }).inputValue();
+  expect((await admin.ask(bearer, 'GET', '/v1/nodes')).status).toBe(200);
+  expect((await admin.ask(bearer, 'GET', '/v1/trust')).status).toBe(403);
+  await page.getByRole('button', { name: 'prometheus', exact: true }).click();
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke prometheus?' }).click();
+  await expect.poll(async () => (await admin.ask(bearer, 'GET', '/v1/nodes')).status).toBe(401);
+});
+
+test('a viewer reads the panels and is offered nothing that is refused', async ({ page, server, request }) => {
+  const admin = await mesh(request, server);
+  await admin.person('vera', 'viewer');
+  const refused: string[] = [];
+  page.on('response', (answer) => void (answer.status() === 403 && refused.push(answer.url())));
+  await page.setViewportSize({ width: 390, height: 844 });
+  await watch(page, '/', 'vera');
+  const panels = page.getByRole('navigation', { name: 'Panels', exact: true });
+  const more = page.getByRole('navigation', { name: 'More panels' });
+  await panels.getByRole('button', { name: 'More' }).click();
+  await picture(page, 'more-phone');
+  await expect(more.getByRole('button', { name: 'Users' })).toHaveCount(0);
+  const names = await more.getByRole('button').allTextContents();
+  for (const name of names) {
+    await panels.getByRole('button', { name: 'More' }).click();
+    await more.getByRole('button', { name }).click();
+    await page.waitForTimeout(200);
+    await expect(page.locator('[role=tabpanel][data-state=active]')).toBeVisible();
+    await expect(page.locator('[role=tabpanel]').getByRole('button', { name: /^(New|Add|Change|Upload|Create|Delete)/ })).toHaveCount(name === 'API tokens' ? 1 : 0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBe(390);
+    expect(await serious(page), name).toEqual([]);
+    await picture(page, `phone-${name.replaceAll(' ', '-')}`);
+  }
+  expect(refused).toEqual([]);
+});
