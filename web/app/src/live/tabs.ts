@@ -2,7 +2,7 @@
 import type { Component } from 'svelte';
 import { allows } from './manage/rows.svelte';
 
-export type LiveTab = 'nodes' | 'links' | 'approvals' | 'events' | 'flows' | 'impairment' | 'testbed' | 'keys' | 'users' | 'tokens';
+export type LiveTab = 'nodes' | 'links' | 'approvals' | 'events' | 'flows' | 'impairment' | 'testbed' | 'keys' | 'users' | 'tokens' | 'alerts';
 
 export interface Tab {
   id: LiveTab;
@@ -29,7 +29,13 @@ const GROUPS: readonly Group[] = [
       { id: 'events', name: 'Events', icon: 'M10 4v6l4 2M10 3a7 7 0 1 0 .1 0' },
     ],
   },
-  { name: 'Rules', tabs: [{ id: 'flows', name: 'Flows', icon: 'M5 4v6h10v6M3 4h4M13 16h4' }] },
+  {
+    name: 'Rules',
+    tabs: [
+      { id: 'alerts', name: 'Alerts', icon: 'M10 3a5 5 0 0 1 5 5v4l2 3H3l2-3V8a5 5 0 0 1 5-5M8 17h4', load: () => import('./manage/Alerts.svelte') },
+      { id: 'flows', name: 'Flows', icon: 'M5 4v6h10v6M3 4h4M13 16h4', load: () => import('./FlowList.svelte') },
+    ],
+  },
   {
     name: 'Access',
     tabs: [

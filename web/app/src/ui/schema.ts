@@ -125,7 +125,7 @@ export function fieldsOf(schema: Schema, details: Details = {}): Field[] {
     const kind = kindOf(name, own, options);
     const { label, unit } = labelOf(name);
     const description = (own.description ?? '').replaceAll('`', '').replaceAll('\n', ' ');
-    const hint = [description, bounds(kind, own)].filter(Boolean).join(' ');
+    const hint = [kind === 'duration' ? description.replace(/, s\b/, '') : description, description.includes(' up to ') ? '' : bounds(kind, own)].filter(Boolean).join(' ');
     return [{ name, label: details.labels?.[name] ?? label, kind, unit: kind === 'duration' ? '' : unit, hint, isRequired: schema.required?.includes(name) ?? false, isWhole: typeOf(own) === 'integer', options, schema: own }];
   });
 }
