@@ -142,6 +142,50 @@ test('an operator makes rules and flows', async ({ page, server, request }) => {
   await expect.poll(drill).toBeUndefined();
 });
 
+test('firmware is rolled out, readings, power and the firewall are read', async ({ page, server, request }) => {
+  const admin = await mesh(request, server);
+  const items = async (path: string) => (await admin.ask(admin.token, 'GET', path)).body.items;
+  const north = await admin.station(51, 'North');
+  await admin.beat(north, [], { 'i2c.lm75.temperature_c': 21.5 });
+  expect((await admin.ask(admin.token, 'POST', '/v1/power/ups/samples', [{ ups_id: 'hut', ts: new Date().toISOString(), status: ['OB', 'LB'], battery_charge_pct: 15 }])).status).toBe(202);
+  expect((await admin.ask(admin.token, 'POST', '/v1/firewall/zones', { name: 'mesh', interfaces: ['bat0'], input: 'accept', output: 'accept', forward: 'drop' })).status).toBe(201);
+  const join = { board: 'rpi-4', firmware: { firmware: '2.3.1' }, supported_commands: ['firmware'] };
+  expect((await admin.ask(north.token, 'POST', '/v1/nodes/join', join)).status).toBe(200);
+  await watch(page);
+  await enter(page, 'Devices', 'Firmware');
+  await page.getByRole('button', { name: 'Upload image' }).click();
+  const upload = page.getByRole('form', { name: 'Upload image' });
+  await upload.getByLabel('Version').fill('2.4.0');
+  await upload.getByLabel('File').setInputFiles({ name: 'firmware.img', mimeType: 'application/octet-stream', buffer: Buffer.alloc(4096, 7) });
+  await upload.getByRole('button', { name: 'Upload', exact: true }).click();
+  await expect.poll(async () => (await items('/v1/firmware/images'))[0]).toMatchObject({ version: '2.4.0', size_bytes: 4096 });
+  // Its nodes are listed before it begins; then the state of each is read, and it is cancelled.
+  await page.getByRole('button', { name: 'New roll-out' }).click();
+  await page.getByRole('button', { name: 'List its nodes' }).click();
+  await expect(page.getByRole('form', { name: 'New roll-out' })).toContainText('North: stage 1');
+  await picture(page, 'firmware');
+  expect(await serious(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Begin roll-out' }).click();
+  await expect.poll(async () => (await items('/v1/firmware/rollouts'))[0]).toMatchObject({ state: 'running', nodes: [{ node_id: north.id }] });
+  await page.getByRole('table', { name: 'Roll-outs' }).getByRole('button', { name: '2.4.0' }).click();
+  await expect(page.locator(`[data-node="${north.id}"]`)).toContainText('North: ');
+  await picture(page, 'rollout');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Stop here?' }).click();
+  await expect.poll(async () => (await items('/v1/firmware/rollouts'))[0].state).toBe('cancelled');
+  await page.getByRole('tab', { name: 'Sensors' }).click();
+  await page.getByRole('button', { name: /temperature/i }).click();
+  await expect(page.getByRole('table', { name: 'Readings' })).toContainText('21.5 °C');
+  await picture(page, 'sensors');
+  await page.getByRole('tab', { name: 'Cameras' }).click();
+  await expect(page.getByText('No camera.')).toBeVisible();
+  await page.getByRole('tab', { name: 'Power, firewall' }).click();
+  await expect(page.getByRole('table', { name: 'Power supplies' })).toContainText('on battery, ▲ battery low');
+  await expect(page.getByRole('table', { name: 'Zones' })).toContainText('drop');
+  await picture(page, 'protection');
+  expect(await serious(page)).toEqual([]);
+});
+
 test('a viewer reads the panels and is offered nothing that is refused', async ({ page, server, request }) => {
   const admin = await mesh(request, server);
   await admin.person('vera', 'viewer');
