@@ -130,6 +130,14 @@ export function fieldsOf(schema: Schema, details: Details = {}): Field[] {
   });
 }
 
+/** Values up to this length are on one line. */
+const LINE_MAX = 80;
+
+function spellJson(value: unknown): string {
+  const line = JSON.stringify(value);
+  return line.length <= LINE_MAX ? line : JSON.stringify(value, null, 1);
+}
+
 /** What is typed in the fields for a value. */
 export function entriesOf(fields: readonly Field[], value: Record<string, unknown> = {}): Entries {
   const entries: Entries = {};
@@ -139,7 +147,7 @@ export function entriesOf(fields: readonly Field[], value: Record<string, unknow
     if (kind === 'flag') entries[name] = one === true;
     else if (kind === 'choices') entries[name] = Array.isArray(one) ? one.map(String) : [];
     else if (kind === 'words') entries[name] = Array.isArray(one) ? one.join(', ') : '';
-    else if (kind === 'json') entries[name] = isAbsent ? '' : JSON.stringify(one, null, 1);
+    else if (kind === 'json') entries[name] = isAbsent ? '' : spellJson(one);
     else if (kind === 'duration') {
       const { text, unit } = isAbsent ? { text: '', unit: (schema.maximum ?? 0) > 86_400 ? 'd' : 'min' } : spellDuration(Number(one));
       [entries[name], entries[`${name}:unit`]] = [text, unit];
