@@ -23,7 +23,7 @@ use super::reading::{REDIRECT, Reading, refused};
 use super::rules_reading::rule_stats;
 use super::stack::{Layout, plan};
 use super::target::{BandsTarget, Target};
-use super::{Handle, Kernel, KernelError, Qdisc, Verb, table};
+use super::{Counters, Handle, Kernel, KernelError, Qdisc, Verb, table};
 
 /// Configuration of a shaper.
 #[derive(Debug, Clone)]
@@ -131,6 +131,7 @@ impl<K: Kernel> Shaper<K> {
                 return Err(err);
             }
         };
+        let mut replaced = None;
         if let Some(root) = before.foreign_root().filter(|_| !target.is_empty()) {
             let root_text = describe(root);
             if !self.options.take_over {
@@ -142,7 +143,9 @@ impl<K: Kernel> Shaper<K> {
                     )),
                 });
             }
-            tracing::warn!(interface, root = root_text, "the root and all under it are replaced");
+            let warning = replaced_warning(root);
+            tracing::warn!(interface, lost = warning.message, "the root is replaced");
+            replaced = Some(warning);
         }
         if before.link.forwards && !target.is_empty() {
             return Err(KernelError::Bridge { interface: interface.to_owned() });
@@ -153,7 +156,10 @@ impl<K: Kernel> Shaper<K> {
             true => query(&mut self.kernel, interface).await?,
             false => before,
         };
-        let outcome = self.put_in_force(interface, impairment, before, target).await;
+        let mut outcome = self.put_in_force(interface, impairment, before, target).await;
+        if let Ok(reading) = &mut outcome {
+            reading.warnings.extend(replaced);
+        }
         let is_empty = match &outcome {
             Ok(reading) => reading.impairment.is_empty() && !has_foreign(reading),
             Err(_) => was_empty,
@@ -474,6 +480,20 @@ fn discarded(before: &InterfaceQdiscs, target: &Target) -> u64 {
 }
 
 /// Warning about packets that went with a removed discipline.
+/// Warning that names what goes with the root of another program.
+fn replaced_warning(root: &Qdisc) -> Warning {
+    let Counters { packets, drops, backlog_packets, .. } = root.counters;
+    Warning {
+        code: "root_replaced".to_owned(),
+        field: "root".to_owned(),
+        message: format!(
+            "{} was the root; lost with it are its options, all classes, disciplines and filters below it, \
+             its counters ({packets} packets, {drops} dropped) and {backlog_packets} packets that waited",
+            describe(root)
+        ),
+    }
+}
+
 fn discarded_warning(packets: u64) -> Warning {
     Warning {
         code: "packets_discarded".to_owned(),

@@ -240,9 +240,24 @@ fn root_of_another_program_is_replaced_on_request_alone() {
         let mut shaper = Shaper::start(fake.clone(), options).await.unwrap();
         let reading = shaper.clear("eth0").await.unwrap();
         assert_eq!(fake.qdiscs("eth0")[0].handle, Handle::new(1, 0), "{reading:?}");
+        let counters =
+            Counters { packets: 40, drops: 3, backlog_packets: 2, ..Counters::default() };
+        fake.set_counters("eth0", "netem", counters);
         let reading = shaper.apply("eth0", &delayed(1)).await.unwrap();
+        let [warning] = reading.warnings.as_slice() else { panic!("{:?}", reading.warnings) };
+        assert_eq!(warning.code, "root_replaced");
+        for lost in [
+            "netem 1: of another program",
+            "filters",
+            "40 packets, 3 dropped",
+            "2 packets that waited",
+        ] {
+            assert!(warning.message.contains(lost), "{lost}: {}", warning.message);
+        }
         assert_eq!((reading.impairment, reading.divergence), (delayed(1), vec![]));
         assert_eq!(fake.qdiscs("eth0")[0].handle, NETEM);
+        let reading = shaper.apply("eth0", &delayed(2)).await.unwrap();
+        assert_eq!(reading.warnings, [], "told once");
     });
 }
 
