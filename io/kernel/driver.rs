@@ -304,5 +304,6 @@ fn stamp(reading: Reading) -> Applied {
         captured_at_wall_ns: wall_ns(),
         divergence: reading.divergence,
         warnings: reading.warnings,
+        mtu_bytes: Some(reading.mtu_bytes),
     }
 }

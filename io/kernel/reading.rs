@@ -23,6 +23,8 @@ pub struct Reading {
     pub divergence: Vec<DivergenceItem>,
     /// Silent effects of the kernel.
     pub warnings: Vec<Warning>,
+    /// MTU of the interface, bytes.
+    pub mtu_bytes: u32,
 }
 
 impl Reading {
@@ -66,7 +68,8 @@ impl Reading {
             gso_bytes_max: current.link.gso_bytes_max,
             header_bytes: Link::HEADER_BYTES,
         };
-        Self { warnings: warnings(&impairment, &surroundings), impairment, divergence }
+        let warnings = warnings(&impairment, &surroundings);
+        Self { warnings, impairment, divergence, mtu_bytes: current.link.mtu_bytes }
     }
 }
 

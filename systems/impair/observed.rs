@@ -21,6 +21,9 @@ pub struct Applied {
     /// Side effects of the kernel that the requested impairment does not state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// MTU of the interface, bytes; absent in earlier logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu_bytes: Option<u32>,
 }
 
 /// One difference between the requested and the observed impairment.

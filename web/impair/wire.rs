@@ -296,7 +296,7 @@ pub struct PortRecord {
     /// Bus address of the device, such as `0000:03:00.0`; `virtual` for an interface on no bus,
     /// empty for one that sysfs did not show at the start.
     pub bdf: String,
-    /// MTU of the interface at present, bytes; absent where sysfs does not show it.
+    /// MTU of the interface at present, bytes; absent where it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
 }
