@@ -50,6 +50,7 @@ pub fn any_origin(router: Router) -> Router {
     // One layer of many, first outermost: a router boxes request and answer once for each layer.
     let worn = ServiceBuilder::new()
         .layer(cors)
+        .layer(from_fn(framed))
         .layer(CompressionLayer::new())
         .layer(body_limit(BODY_BYTES_MAX))
         .layer(MapResponseLayer::new(retry_later))
@@ -65,6 +66,7 @@ pub fn own_origin(router: Router) -> Router {
     let pictures = NotForContentType::const_new("multipart/x-mixed-replace");
     let compressed = DefaultPredicate::new().and(pictures);
     let worn = ServiceBuilder::new()
+        .layer(from_fn(framed))
         .layer(CompressionLayer::new().compress_when(compressed))
         .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
@@ -87,6 +89,37 @@ pub fn addressed(router: Router) -> Router {
         };
         problem.with_usual_kind().into_response()
     }))
+}
+
+/// Refuses bodies whose length is stated twice or by an encoding that no handler reads (RFC 9112 6.1 and 6.3), and
+/// ends the connection after each body without a stated length: hyper removes a `Content-Length` that comes after
+/// `Transfer-Encoding`, and a proxy may have believed it.
+async fn framed(request: Request, next: Next) -> axum::response::Response {
+    let headers = request.headers();
+    let encodings: Vec<&HeaderValue> = headers.get_all(header::TRANSFER_ENCODING).iter().collect();
+    let is_chunked =
+        |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    let what = match encodings.as_slice() {
+        [] => return next.run(request).await,
+        [one] if is_chunked(one) => {
+            if !headers.contains_key(header::CONTENT_LENGTH) {
+                let mut response = next.run(request).await;
+                response
+                    .headers_mut()
+                    .insert(header::CONNECTION, HeaderValue::from_static("close"));
+                return response;
+            }
+            "invalid header fields: found Content-Length beside Transfer-Encoding, allowed one of them".to_owned()
+        }
+        all => {
+            let all: Vec<_> =
+                all.iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+            format!("invalid Transfer-Encoding: found {}, allowed chunked", all.join(", "))
+        }
+    };
+    let mut response = Problem::bad_request(what).with_usual_kind().into_response();
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// Adds `Retry-After` to responses 429 and 503 that have none.
@@ -165,6 +198,32 @@ mod tests {
             let line = format!("{request:?}");
             let response = router.clone().oneshot(request).await.unwrap();
             assert_eq!(response.status().as_u16(), status, "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn bodies_with_two_lengths_or_foreign_encodings_are_refused() {
+        let router = Router::new().route("/", get(|| async { "served" }));
+        for router in [any_origin(router.clone()), own_origin(router)] {
+            for (fields, status, ends) in [
+                (&[("content-length", "0")][..], 200, false),
+                (&[("transfer-encoding", "Chunked")], 200, true),
+                (&[("content-length", "0"), ("transfer-encoding", "chunked")], 400, true),
+                (&[("transfer-encoding", "gzip, chunked")], 400, true),
+                (&[("transfer-encoding", "gzip"), ("transfer-encoding", "chunked")], 400, true),
+                (&[("transfer-encoding", "identity")], 400, true),
+            ] {
+                let fields = fields.iter();
+                let request = fields.fold(Request::get("/"), |request, (name, value)| {
+                    request.header(*name, *value)
+                });
+                let line = format!("{request:?}");
+                let request = request.body(Body::empty()).unwrap();
+                let response = router.clone().oneshot(request).await.unwrap();
+                assert_eq!(response.status().as_u16(), status, "{line}");
+                let connection = response.headers().get(header::CONNECTION);
+                assert_eq!(connection.is_some_and(|value| value == "close"), ends, "{line}");
+            }
         }
     }
 
