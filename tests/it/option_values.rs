@@ -93,6 +93,24 @@ fn invalid_names_and_addresses_of_a_server_are_refused_at_the_start() {
 }
 
 #[test]
+fn options_of_a_server_without_the_option_they_need_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, expected) in [
+        (&["--gateway-tls-bind", "127.0.0.1:0"][..], "--tls-cert"),
+        (&["--smtp-from", "a@b.example"], "--smtp-url"),
+        (&["--smtp-user", "u", "--smtp-password-file", "p"], "--smtp-url"),
+        (&["--mqtt-user", "u", "--mqtt-password-file", "p"], "--mqtt-url"),
+        (&["--tunnel", "off", "--tunnel-endpoint", "192.0.2.1:51820"], "--tunnel off"),
+    ] {
+        let arguments = [&["serve", "gateway"], arguments, &["--replay", "nothing.gwlog"]].concat();
+        let output = command(&arguments).current_dir(folder.path()).output().unwrap();
+        let error = refusal(&output);
+        assert!(error.contains(expected), "{error}");
+        assert!(!error.contains("nothing.gwlog"), "{error}");
+    }
+}
+
+#[test]
 fn a_server_whose_files_are_one_is_refused_before_it_writes() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("grid.dac"), "geoid").unwrap();

@@ -53,6 +53,9 @@ impl Serve {
             let what = "invalid --open: found the gateway alone, allowed with the planning service";
             return Err(Failure::Input(what.to_owned()));
         }
+        if self.config.has(Service::Gateway) {
+            self.config.gateway.check()?;
+        }
         self.config.refuse_shared(self.log_file.as_deref())
     }
 

@@ -20,11 +20,17 @@ pub struct FlowConfig {
     pub smtp_url: Option<String>,
 
     /// Sender of e-mail
-    #[arg(long, env = "GATEWAY_SMTP_FROM", value_name = "ADDRESS", value_parser = mailbox)]
+    #[arg(long, env = "GATEWAY_SMTP_FROM", value_name = "ADDRESS", requires = "smtp_url", value_parser = mailbox)]
     pub smtp_from: Option<String>,
 
     /// User at the SMTP server
-    #[arg(long, env = "GATEWAY_SMTP_USER", value_name = "NAME", requires = "smtp_password_file")]
+    #[arg(
+        long,
+        env = "GATEWAY_SMTP_USER",
+        value_name = "NAME",
+        requires = "smtp_url",
+        requires = "smtp_password_file"
+    )]
     pub smtp_user: Option<String>,
 
     /// File with the password at the SMTP server, mode 0600 or 0640
@@ -36,7 +42,13 @@ pub struct FlowConfig {
     pub mqtt_url: Option<String>,
 
     /// User at the MQTT broker
-    #[arg(long, env = "GATEWAY_MQTT_USER", value_name = "NAME", requires = "mqtt_password_file")]
+    #[arg(
+        long,
+        env = "GATEWAY_MQTT_USER",
+        value_name = "NAME",
+        requires = "mqtt_url",
+        requires = "mqtt_password_file"
+    )]
     pub mqtt_user: Option<String>,
 
     /// File with the password at the MQTT broker, mode 0600 or 0640

@@ -145,7 +145,8 @@ pub struct GatewayConfig {
         env = "GATEWAY_TLS_BIND",
         value_name = "ADDR",
         value_parser = groundwave_http::socket_address,
-        default_value = "0.0.0.0:8443"
+        default_value = "0.0.0.0:8443",
+        requires = "tls_cert"
     )]
     pub gateway_tls_bind: SocketAddr,
 
@@ -238,6 +239,20 @@ fn outside(view: &Snapshot, overlay: AddressPool) -> Option<Ipv4Addr> {
 }
 
 impl GatewayConfig {
+    /// Refuses options that contradict each other.
+    ///
+    /// # Errors
+    /// With both options.
+    pub fn check(&self) -> Result<(), Failure> {
+        if let (TunnelChoice::Off, Some(endpoint)) = (self.tunnel, self.tunnel_endpoint) {
+            let what = format!(
+                "invalid --tunnel-endpoint: found {endpoint} beside --tunnel off, allowed with a tunnel"
+            );
+            return Err(Failure::Input(what));
+        }
+        Ok(())
+    }
+
     /// Overlay addresses.
     pub fn overlay(&self) -> Result<AddressPool, Failure> {
         range("overlay", &self.overlay)
