@@ -165,14 +165,19 @@ fuzz: api
 	FUZZ_TIMES=$(FUZZ_TIMES) cargo test --workspace --test it -- fuzz::
 
 # Server, planner and impairments under load, with kills, beside a testbed in a virtual machine that
-# others change, with kills as well, for SOAK_MINUTES.
+# others change, with kills as well, for SOAK_MINUTES. Then SOAK_ROUNDS of `testbed up` and `down` of SOAK_NODES in
+# namespaces of this machine.
 SOAK_MINUTES ?= 30
+SOAK_NODES ?= 300
+SOAK_ROUNDS ?= 50
 .PHONY: soak
 soak: setup data
 	cargo bench --profile demo --bench soak --no-run
 	cargo test --workspace --test kernel --no-run
 	SOAK_MINUTES=$(SOAK_MINUTES) cargo test --workspace --test kernel -- testbed::soak --nocapture & \
 	SOAK_MINUTES=$(SOAK_MINUTES) cargo bench --profile demo --bench soak && wait $$!
+	SOAK_NODES=$(SOAK_NODES) SOAK_ROUNDS=$(SOAK_ROUNDS) cargo test --workspace --test it -- \
+		testbed_down::a_testbed_of_many_nodes_goes_down_each_time_and_leaves_nothing
 
 .PHONY: lint
 lint:

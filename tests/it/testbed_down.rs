@@ -12,14 +12,22 @@ use crate::support::command;
 /// Nodes of a testbed whose answers are longer than the buffers of a socket, 200 kB and more.
 const NODES: usize = 120;
 
+/// Rounds of `testbed up` and `testbed down`.
+const ROUNDS: usize = 3;
+
+/// Number in a variable of the environment, as `make soak` sets it; `usual` without one.
+fn number(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).map_or(usual, |text| text.parse().unwrap())
+}
+
 /// A mesh of rows of ten nodes, 400 m apart, where each node receives several others.
-fn scenario() -> String {
+fn scenario(nodes: usize) -> String {
     let mut text = String::from(
         "[scenario]\ntitle = \"many\"\nseed = 1\nstep_s = 1.0\nduration_s = 86400\n\
          [terrain]\nflat_msl_m = 0\n[mesh]\nlink_range_max_m = 900\n\
          [testbed]\nname = \"many\"\nrouting = \"static\"\n",
     );
-    for number in 0..NODES {
+    for number in 0..nodes {
         let lat_deg = 57.0 + (number / 10) as f64 * 0.0036;
         let lon_deg = 11.0 + (number % 10) as f64 * 0.0066;
         let _ = write!(
@@ -53,30 +61,36 @@ fn run(folder: &Path, script: &str) -> String {
 }
 
 fn folder() -> tempfile::TempDir {
+    folder_of(NODES)
+}
+
+fn folder_of(nodes: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("many.toml"), scenario()).unwrap();
+    fs::write(folder.path().join("many.toml"), scenario(nodes)).unwrap();
     folder
 }
 
 #[needs(namespaces)]
 #[test]
 fn a_testbed_of_many_nodes_goes_down_each_time_and_leaves_nothing() {
-    let folder = folder();
-    let script = "for time in 1 2 3; do\n\
+    let (nodes, rounds) = (number("SOAK_NODES", NODES), number("SOAK_ROUNDS", ROUNDS));
+    let folder = folder_of(nodes);
+    let script = "for time in $(seq ROUNDS); do\n\
         up\n\
         ls /run/netns | wc -l\n\
         \"$0\" testbed status --json | wc -c\n\
         \"$0\" testbed down\n\
         left\n\
         done\n";
-    let printed = run(folder.path(), script);
+    let script = script.replace("ROUNDS", &rounds.to_string());
+    let printed = run(folder.path(), &script);
     let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!(lines.len(), 15, "{printed}");
+    assert_eq!(lines.len(), 5 * rounds, "{printed}");
     for round in lines.chunks(5) {
-        assert_eq!(round[0], NODES.to_string());
+        assert_eq!(round[0], nodes.to_string());
         let bytes: usize = round[1].parse().unwrap();
         assert!(bytes > 250_000, "longer than the buffers of a socket: {bytes}");
-        assert_eq!(round[2], format!("testbed many removed: {NODES} nodes"));
+        assert_eq!(round[2], format!("testbed many removed: {nodes} nodes"));
         assert_eq!(&round[3..], ["0", "0"], "{printed}");
     }
 }
