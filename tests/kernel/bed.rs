@@ -382,7 +382,7 @@ macro_rules! arms {
         #[test]
         fn newer() {
             let case = concat!(module_path!(), "::newer");
-            $crate::bed::on_guest(&$crate::NEWER, case, super::$body);
+            $crate::bed::on_guest($crate::$group.on_the_newer(), case, super::$body);
         }
     };
 }

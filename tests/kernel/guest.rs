@@ -54,6 +54,13 @@ impl Group {
         Self { module, load, arm: "newer", kernel: "kernel-6.12" }
     }
 
+    /// The group of the same module on the newer kernel.
+    pub fn on_the_newer(&self) -> &'static Group {
+        let mut groups = crate::BOOTS.iter().flat_map(|boot| boot.groups.iter().copied());
+        let is_newer = |group: &&Group| group.arm == "newer" && group.module == self.module;
+        groups.find(is_newer).expect("a group on the newer kernel")
+    }
+
     /// Asserts that a case passed in the virtual machine, and prints its output.
     pub fn assert(&self, case: &str) {
         AHEAD.call_once(boot_ahead);

@@ -35,6 +35,9 @@ static NEWER: Group = Group::on_newer("contract", &NETWORK);
 /// Delay, rate, loss and order as packets see them.
 static PACKETS: Group = Group::new("packets", &NETWORK);
 
+/// Rules and incoming packets on kernel 6.12.
+static NEWER_PACKETS: Group = Group::on_newer("packets", &NETWORK);
+
 /// A kernel without netem.
 static BARE: Group = Group::new("bare", &["network", "ingress"]);
 
@@ -67,5 +70,5 @@ static BOOTS: [Boot; 5] = [
         &testbed::bound::GROUP,
     ]),
     Boot::new(&[&BARE, &DAEMON, &CONTRACT, &PACKETS, &DEVICES, &SENSORS]),
-    Boot::new(&[&NEWER]),
+    Boot::new(&[&NEWER, &NEWER_PACKETS]),
 ];

@@ -16,7 +16,7 @@ use crate::wire::{ip, namespace, now_ns, tool};
 
 arms! {
     PACKETS,
-    incoming_packets_meet_the_impairment: vm;
+    incoming_packets_meet_the_impairment: vm, newer;
 }
 
 /// Datagrams of a measurement.

@@ -10,9 +10,9 @@ use crate::wire::{NEAR, ip};
 
 arms! {
     PACKETS,
-    each_packet_meets_the_first_rule_that_selects_it: vm;
-    delay_of_a_rule_is_that_of_its_packets: vm;
-    rules_change_without_leftovers: fake, vm;
+    each_packet_meets_the_first_rule_that_selects_it: vm, newer;
+    delay_of_a_rule_is_that_of_its_packets: vm, newer;
+    rules_change_without_leftovers: fake, vm, newer;
 }
 
 /// Datagrams for each target.
