@@ -178,6 +178,7 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             let request = DeliveryRequest::Impairment {
                 direction: apply.direction,
                 impairment: impairment.map(|impairment| impairment.iter().map(fill).collect()),
+                for_s: apply.for_s,
             };
             (request, apply.retry)
         }

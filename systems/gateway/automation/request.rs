@@ -67,6 +67,9 @@ pub enum DeliveryRequest {
         direction: Direction,
         /// Impairment by the daemon's API.
         impairment: Option<Map<String, Value>>,
+        /// Time until the end of its lease, s; without one it stays.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        for_s: Option<u32>,
     },
     /// Analysis of the planning server.
     Plan {

@@ -44,6 +44,26 @@ fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {
     let state = ended(&bench, &operator, &path, &execution);
     assert_eq!(state["state"], "succeeded", "{state}");
     assert_eq!(current(), json!({}));
+    // For a time, it is a lease of the daemon over what is there.
+    let loss = json!({ "loss": { "model": "bernoulli", "pct": 5.0 } });
+    let params = json!({ "direction": "port1", "impairment": loss, "for_s": 600 });
+    let path = create(&bench, &operator, &flow("brief", "apply_impairment", params));
+    let execution = trigger(&bench, &operator, &path);
+    let state = ended(&bench, &operator, &path, &execution);
+    assert_eq!(state["state"], "succeeded", "{state}");
+    assert_eq!(current()["loss"]["pct"], 5.0);
+    let leases = daemon.call("GET", "/v1/leases", &Value::Null).json();
+    let [lease] = leases.as_array().unwrap().as_slice() else { panic!("{leases}") };
+    assert!(lease["owner"]["name"].as_str().unwrap().starts_with("gateway, delivery "), "{lease}");
+    let of = |key: &str| lease[key].as_u64().unwrap();
+    assert_eq!(of("ends_at_wall") - of("starts_at_wall"), 600_000_000_000);
+    let cancelled = daemon.call("DELETE", &format!("/v1/leases/{}", lease["id"]), &Value::Null);
+    assert!(cancelled.status.is_success());
+    assert_eq!(current(), json!({}));
+    let long = json!({ "direction": "port1", "impairment": loss, "for_s": 31_622_401 });
+    let refused = bench.call(&operator, "POST", "/v1/flows", &flow("x", "apply_impairment", long));
+    let refused = refused.is(422);
+    assert_eq!(refused["errors"][0]["pointer"], "/steps/1/params/for_s", "{refused}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use groundwave_io_gateway::notice::{FlowServers, MqttMessage, NoticeError, SmtpS
 use groundwave_outbound::{Outbound, OutboundError, Request};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::external::call::{EndpointAnswer, call_endpoint};
 use super::flow_secrets::{opened_body, opened_header, opened_url};
@@ -196,12 +196,24 @@ pub async fn attempt(
             let place = (*system_id, *endpoint_id);
             external(call_endpoint((world, vault, outbound), role, place, params).await)
         }
-        DeliveryRequest::Impairment { direction, impairment } => match &servers.impaird {
+        DeliveryRequest::Impairment { direction, impairment, for_s } => match &servers.impaird {
             Some(socket) => {
-                let path = format!("/v1/impairments/{}", direction.name());
-                let (method, body) = match impairment {
-                    Some(state) => (Method::PUT, json!(state).to_string().into_bytes()),
-                    None => (Method::DELETE, Vec::new()),
+                let (direction, state) = (direction.name(), impairment.as_ref());
+                let path = format!("/v1/impairments/{direction}");
+                let (method, path, body) = match (for_s, state) {
+                    (Some(for_s), _) => {
+                        let change = json!({ "impairment": state.unwrap_or(&Map::new()) });
+                        let lease = json!({
+                            "duration": u64::from(*for_s) * 1_000_000_000,
+                            "owner": format!("gateway, delivery {id}"),
+                            "changes": { direction: change },
+                        });
+                        (Method::POST, "/v1/leases".to_owned(), lease.to_string().into_bytes())
+                    }
+                    (None, Some(state)) => {
+                        (Method::PUT, path, json!(state).to_string().into_bytes())
+                    }
+                    (None, None) => (Method::DELETE, path, Vec::new()),
                 };
                 local(Client::unix(socket), method, &path, body).await
             }

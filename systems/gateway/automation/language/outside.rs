@@ -326,6 +326,11 @@ pub struct ApplyImpairment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(skip)]
     pub impairment: Option<Map<String, Value>>,
+    /// Time after which what was there before returns, s, 1 to 366 days, as a lease of the daemon; absent, it
+    /// stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(range(min = 1, max = 31_622_400))]
+    pub for_s: Option<u32>,
     /// Repetition.
     #[serde(default)]
     #[garde(dive)]
