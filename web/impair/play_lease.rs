@@ -85,6 +85,12 @@ impl<C: LeaseClient> PlayLease<C> {
         Self { owner, client: Mutex::new(client), id: Cell::new(None), states: Mutex::default() }
     }
 
+    /// Number of the lease; `None` before the first state.
+    #[must_use]
+    pub fn id(&self) -> Option<u64> {
+        self.id.get()
+    }
+
     /// Sets the state of a direction.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use crate::impair;
 use crate::testbed;
 
 pub const PORT1: &str = "/v1/impairment/ports/port1";
+pub const LEASES: &str = "/v1/impairment/leases";
 pub const PLAYBACK: &str = "/v1/impairment/playback";
 
 /// A gateway whose services are at these sockets.
@@ -84,6 +85,8 @@ fn directions_are_read_by_viewers_and_changed_by_admins() {
     let system = bench.get(&viewer, "/v1/impairment/system").is(200);
     assert_eq!(system, daemon.call("GET", "/v1/system", &Value::Null).json());
     assert_eq!(system["ports"][0]["interface"], "gw-east");
+    // sysfs does not have it: the kernel's answer does.
+    assert_eq!(system["ports"][0]["mtu"], 1500);
     let shape = json!({
         "latency": { "kind": "constant", "duration": 20_000_000 },
         "rate": { "bps": 1_000_000, "burst_bytes": 3000 },
@@ -132,6 +135,53 @@ fn directions_are_read_by_viewers_and_changed_by_admins() {
     );
     let clears = audited(&bench, "impairment_clear");
     assert_eq!(clears[0], ("admin".to_owned(), PORT1.to_owned(), 200));
+}
+
+#[test]
+fn leases_are_listed_for_viewers_and_begun_and_ended_by_admins() {
+    let (bench, daemon) = impaired();
+    let (viewer, operator, admin) =
+        (bench.login("viewer"), bench.login("operator"), bench.login("admin"));
+    let loss = json!({ "loss": { "model": "bernoulli", "pct": 5.0 } });
+    let delay = json!({ "latency": { "kind": "constant", "duration": 20_000_000 } });
+    bench.call(&admin, "PUT", PORT1, &delay).is(200);
+    let new = |owner: &Value| {
+        json!({
+            "duration": 600_000_000_000_u64, "owner": owner,
+            "changes": { "port1": { "impairment": loss, "fields": ["loss"] } },
+        })
+    };
+    for token in [&viewer, &operator] {
+        assert_eq!(bench.call(token, "POST", LEASES, &new(&Value::Null)).problem(403), "forbidden");
+    }
+    assert_eq!(bench.get(&viewer, LEASES).is(200), json!([]));
+    let lease = bench.call(&admin, "POST", LEASES, &new(&Value::Null)).is(200);
+    assert_eq!(lease["owner"]["name"], "gateway, admin", "{lease}");
+    let other = bench.call(&admin, "POST", LEASES, &new(&json!("bench 3"))).is(200);
+    assert_eq!(other["owner"]["name"], "bench 3", "{other}");
+    let numbers = |leases: &Value| -> Vec<Value> {
+        leases.as_array().unwrap().iter().map(|lease| lease["id"].clone()).collect()
+    };
+    let both = [lease["id"].clone(), other["id"].clone()];
+    assert_eq!(numbers(&bench.get(&viewer, LEASES).is(200)), both);
+    assert_eq!(numbers(&daemon.call("GET", "/v1/leases", &Value::Null).json()), both);
+    let now = bench.get(&viewer, PORT1).is(200);
+    assert_eq!((&now["impairment"]["loss"]["pct"], &now["base"]), (&json!(5.0), &delay));
+    let path = |lease: &Value| format!("{LEASES}/{}", lease["id"]);
+    assert_eq!(bench.call(&operator, "DELETE", &path(&lease), &Value::Null).status, 403);
+    for lease in [&lease, &other] {
+        bench.call(&admin, "DELETE", &path(lease), &Value::Null).is(200);
+        assert_eq!(bench.call(&admin, "DELETE", &path(lease), &Value::Null).status, 404);
+    }
+    assert_eq!(bench.get(&viewer, PORT1).is(200)["impairment"], delay);
+    // What the daemon refuses arrives as it is, what is no lease is refused here.
+    let short = json!({ "duration": 1, "changes": { "port1": { "impairment": loss } } });
+    assert_eq!(bench.call(&admin, "POST", LEASES, &short).status, 400);
+    let unnamed = json!({ "duration": 600_000_000_000_u64 });
+    assert_eq!(bench.call(&admin, "POST", LEASES, &unnamed).status, 422);
+    assert_eq!(bench.get(&viewer, LEASES).is(200), json!([]));
+    let begins = audited(&bench, "impairment_lease_begin");
+    assert_eq!(begins.len(), 6, "{begins:?}");
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Bench;
-use super::local_services::{PLAYBACK, PORT1, audited, impaired};
+use super::local_services::{LEASES, PLAYBACK, PORT1, audited, impaired};
+use super::process::{admin, start_with};
+use crate::impair;
+use crate::support::eventually;
 
 /// Waits until the playback is in a state.
 fn played(bench: &Bench, state: &str) -> Value {
@@ -49,6 +52,11 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
     for (method, body) in [("PUT", &before), ("DELETE", &Value::Null)] {
         assert_eq!(bench.call(&admin, method, PORT1, body).problem(409), "conflict");
     }
+    let brief =
+        json!({ "duration": 60_000_000_000_u64, "changes": { "port1": { "impairment": before } } });
+    assert_eq!(bench.call(&admin, "POST", LEASES, &brief).problem(409), "conflict");
+    let played_lease = format!("{LEASES}/{}", lease["id"]);
+    assert_eq!(bench.call(&admin, "DELETE", &played_lease, &Value::Null).problem(409), "conflict");
     let other = "/v1/impairment/ports/port2";
     bench.call(&admin, "PUT", other, &before).is(200);
     assert_eq!(bench.call(&admin, "POST", PLAYBACK, &new).problem(409), "conflict");
@@ -82,6 +90,29 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
     let starts = audited(&bench, "playback_start");
     let statuses: Vec<u64> = starts.iter().rev().map(|row| row.2).collect();
     assert_eq!(statuses, [403, 201, 409, 201, 422, 201]);
+}
+
+#[test]
+fn a_killed_gateway_leaves_nothing_of_what_it_plays() {
+    let daemon = impair::Bench::new();
+    let socket = daemon.listen().display().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--impaird-socket", socket.as_str()];
+    let mut server = start_with(folder.path(), "info", std::process::Stdio::piped(), &options);
+    let token = admin(&server);
+    let before = json!({ "rate": { "bps": 8_000_000, "burst_bytes": 16_000 } });
+    assert!(daemon.call("PUT", "/v1/impairments/port1", &before).status.is_success());
+    let text = "length = \"1000s\"\n[[step]]\nat = \"0s\"\ndirection = \"port1\"\nset = { delay = \"70ms\" }\n";
+    let (status, playing) = server.post(&token, PLAYBACK, &json!({ "timeline": text }));
+    assert_eq!(status, 201, "{playing}");
+    let now = || {
+        let state = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
+        state.json()["impairment"].clone()
+    };
+    assert_eq!(now()["latency"]["duration"], 70_000_000);
+    server.kill();
+    assert!(eventually(|| now() == before), "{}", now());
+    assert_eq!(daemon.call("GET", "/v1/leases", &Value::Null).json(), json!([]));
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Impairment endpoints: directions of the daemon, passed on to its socket, and playback of timelines.
+//! Impairment endpoints: directions of the daemon, passed on to its socket, its leases, and playback of timelines.
 
+pub mod leases;
 pub mod playback;
 pub mod ports;
 
@@ -22,6 +23,9 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
             ports::impairment_clear,
             ports::impairment_stats,
             ports::impairment_baseline,
+            leases::impairment_leases,
+            leases::impairment_lease_begin,
+            leases::impairment_lease_cancel,
             playback::playback_show,
             playback::playback_stop,
         ))

@@ -202,6 +202,16 @@ pub struct Passed<S, B = ()> {
 }
 
 impl<S, B> Passed<S, B> {
+    /// A request with a JSON document in place of that of a client.
+    ///
+    /// # Errors
+    /// When the document cannot be written as JSON.
+    pub fn json(method: Method, body: &impl serde::Serialize) -> Result<Self, Problem> {
+        let body = serde_json::to_vec(body).map_err(|err| Problem::internal(err.to_string()))?;
+        let media = Some(HeaderValue::from_static("application/json"));
+        Ok(Self { method, path: String::new(), media, body: body.into(), described: PhantomData })
+    }
+
     /// Path below a prefix, percent-encoded as it came.
     #[must_use]
     pub fn below(&self, prefix: &str) -> String {

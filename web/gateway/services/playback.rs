@@ -23,6 +23,13 @@ use super::player_connection::PlayerConnection;
 /// Maximum length of the name of a lease's holder, characters.
 const OWNER_CHARS_MAX: usize = 64;
 
+/// Name of the holder of a lease that the gateway asks for: the account, and the rest after it.
+#[must_use]
+pub fn lease_owner(account: &str, rest: Option<&str>) -> String {
+    let rest = rest.map(|rest| format!(": {rest}")).unwrap_or_default();
+    format!("gateway, {account}{rest}").chars().take(OWNER_CHARS_MAX).collect()
+}
+
 /// State of the playback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -107,6 +114,8 @@ struct Progress {
     state: PlaybackState,
     applied_total: u64,
     last: Vec<PlayedState>,
+    /// Number of the lease under which it plays.
+    lease_id: Option<u64>,
     /// Monotonic time of the end, ns.
     ended_ns: Option<u64>,
     failure: Option<Problem>,
@@ -167,6 +176,19 @@ impl Playback {
         }
     }
 
+    /// Refuses the end of the lease under which a playback plays.
+    ///
+    /// # Errors
+    /// 409 while it does.
+    pub fn leaves_lease(&self, id: u64) -> Result<(), Problem> {
+        let current = self.current();
+        let playing = current.filter(|session| session.is_playing());
+        match playing.is_some_and(|session| session.progress.borrow().lease_id == Some(id)) {
+            false => Ok(()),
+            true => Err(conflict("conflict: the lease is that of a playback; stop it first")),
+        }
+    }
+
     /// Starts a playback; answers when its first states are in force.
     ///
     /// # Errors
@@ -182,6 +204,7 @@ impl Playback {
             state: PlaybackState::Playing,
             applied_total: 0,
             last: Vec::new(),
+            lease_id: None,
             ended_ns: None,
             failure: None,
         });
@@ -243,15 +266,13 @@ impl Session {
     /// Plays under a lease, so that nothing is left of it soon after the gateway is killed.
     async fn run(self: Arc<Self>, connection: PlayerConnection, mut renewing: PlayerConnection) {
         let Request { line, playback, leave, name, account } = &self.request;
-        let owner = format!("gateway, {account}: {name}");
-        let owner = owner.chars().take(OWNER_CHARS_MAX).collect();
-        let lease = PlayLease::new(connection, Some(owner));
+        let lease = PlayLease::new(connection, Some(lease_owner(account, Some(name))));
         let playing = play(line, *playback, async |due: Due<'_>| {
             lease.set(due.direction, due.impairment).await.map_err(|problem| {
                 let detail = format!("{}: {}", due.direction, problem.detail);
                 Problem { detail, ..problem }
             })?;
-            self.applied(due);
+            self.applied(due, lease.id());
             Ok::<_, Problem>(())
         });
         let outcome = tokio::select! {
@@ -278,8 +299,9 @@ impl Session {
         });
     }
 
-    fn applied(&self, due: Due<'_>) {
+    fn applied(&self, due: Due<'_>, lease_id: Option<u64>) {
         self.progress.send_modify(|progress| {
+            progress.lease_id = lease_id;
             progress.applied_total += 1;
             progress.last.retain(|played| played.direction != due.direction);
             progress.last.push(PlayedState {
