@@ -49,7 +49,7 @@ pub async fn impairment_lease_begin(
         playback.leaves(direction)?;
     }
     new.owner.get_or_insert_with(|| lease_owner(&caller.username, None));
-    let request = Passed::<ImpairmentDaemon>::json(Method::POST, &new)?;
+    let request = Passed::<ImpairmentDaemon, ()>::json(Method::POST, &new)?;
     Ok(daemon.pass(request, "/v1/leases").await?.into())
 }
 
