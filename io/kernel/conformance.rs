@@ -37,7 +37,7 @@ pub fn options(tables: &std::path::Path) -> Options {
 pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, options: Options) {
     let mut shaper = Shaper::start(kernel, options).await.unwrap();
     let bare = shaper.read(interface).await.unwrap();
-    assert_eq!(bare, Reading::default(), "the interface is bare");
+    assert!(bare.is_bare(), "{bare:?}");
     for impairment in examples() {
         if possible(&shaper, &impairment) {
             round_trip(&mut shaper, interface, &impairment).await;
@@ -49,7 +49,7 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
     failure_is_rolled_back(&mut shaper, &mut other, interface).await;
     rules::conform(&mut shaper, &mut other, interface).await;
     let bare = shaper.clear(interface).await.unwrap();
-    assert_eq!(bare, Reading::default());
+    assert!(bare.is_bare(), "{bare:?}");
     assert_eq!(other_root(&mut other, interface).await, None, "nothing is left");
 }
 
@@ -151,7 +151,7 @@ async fn impossible_changes_nothing<K: Kernel>(shaper: &mut Shaper<K>, interface
     assert_eq!(after.impairment, before.impairment, "what was stays");
     let kinds: Vec<_> = after.divergence.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [DivergenceKind::Unsupported]);
-    assert_eq!(shaper.clear(interface).await.unwrap(), Reading::default());
+    assert!(shaper.clear(interface).await.unwrap().is_bare());
 }
 
 /// Roots of other programs: a queue, the `netem` of tutorials, and a discipline without classes under an own handle.

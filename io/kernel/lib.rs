@@ -31,6 +31,7 @@ mod probe;
 mod qdisc_params;
 mod query;
 mod reading;
+mod removal;
 mod rules_reading;
 mod shaper;
 pub mod stack;

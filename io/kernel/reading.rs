@@ -28,6 +28,13 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// `true` of an interface without an impairment, a divergence or a warning.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        let Self { impairment, divergence, warnings, mtu_bytes: _ } = self;
+        impairment.is_empty() && divergence.is_empty() && warnings.is_empty()
+    }
+
     /// The state `current`, compared with the last requested specification and disciplines. Without a
     /// request, rules have the names, and jitter the distribution, that equal ones had in `earlier` requests.
     pub(super) fn of(

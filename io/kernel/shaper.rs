@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use groundwave_impair::{
     Capabilities, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, LinkStats,
-    Warning,
 };
 
 use super::band_steps::{AllSteps, all_steps};
@@ -20,10 +19,11 @@ use super::incoming::{IFB, MATCHALL};
 use super::probe::probe;
 use super::query::{InterfaceQdiscs, PARENTS, complete, query};
 use super::reading::{REDIRECT, Reading, refused};
+use super::removal::{discarded, discarded_warning, replaced_warning};
 use super::rules_reading::rule_stats;
 use super::stack::{Layout, plan};
 use super::target::{BandsTarget, Target};
-use super::{Counters, Handle, Kernel, KernelError, Qdisc, Verb, table};
+use super::{Kernel, KernelError, Verb, table};
 
 /// Configuration of a shaper.
 #[derive(Debug, Clone)]
@@ -459,48 +459,4 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
 /// `true` if another program has a discipline or filter there.
 fn has_foreign(reading: &Reading) -> bool {
     reading.divergence.iter().any(|item| item.kind == DivergenceKind::Foreign)
-}
-
-/// Packets waiting in the queue, if the change to `target` makes it anew or removes it.
-fn discarded(before: &InterfaceQdiscs, target: &Target) -> u64 {
-    let requests = all_steps(before, target).disciplines;
-    let is_removed = |qdisc: &&Qdisc| {
-        requests.iter().any(|request| match request.verb {
-            Verb::Delete => request.handle == qdisc.handle || request.parent == Handle::ROOT,
-            Verb::Replace => [qdisc.parent, Handle::ROOT].contains(&request.parent),
-            Verb::Create | Verb::Change => false,
-        })
-    };
-    // A discipline counts the packets below it as well.
-    let waiting = before.places().map(|ours| {
-        let first = ours.iter().find(is_removed);
-        first.map_or(0, |qdisc| u64::from(qdisc.counters.backlog_packets))
-    });
-    waiting.sum()
-}
-
-/// Warning about packets that went with a removed discipline.
-/// Warning that names what goes with the root of another program.
-fn replaced_warning(root: &Qdisc) -> Warning {
-    let Counters { packets, drops, backlog_packets, .. } = root.counters;
-    Warning {
-        code: "root_replaced".to_owned(),
-        field: "root".to_owned(),
-        message: format!(
-            "{} was the root; lost with it are its options, all classes, disciplines and filters below it, \
-             its counters ({packets} packets, {drops} dropped) and {backlog_packets} packets that waited",
-            describe(root)
-        ),
-    }
-}
-
-fn discarded_warning(packets: u64) -> Warning {
-    Warning {
-        code: "packets_discarded".to_owned(),
-        field: "queue".to_owned(),
-        message: format!(
-            "{packets} packets that waited in a discipline which this change removed were dropped; \
-             they are counted in queue_drops_total"
-        ),
-    }
 }

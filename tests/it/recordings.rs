@@ -314,7 +314,7 @@ fn report_has_links_that_were_never_up() {
     let head = "[scenario]\ntitle = \"far\"\nduration_s = 3\n[terrain]\nflat_msl_m = 0\n";
     std::fs::write(
         &path,
-        head.to_owned() + &node("a", 57.7) + &node("b", 57.701) + &node("c", 58.2),
+        head.to_owned() + &node("a", 57.7) + &node("b", 57.701) + &node("c", 57.74),
     )
     .unwrap();
     stdout(&groundwave(&["run", text(&path), "--record", text(&log)]));

@@ -26,9 +26,11 @@ pub async fn calibration_profile(
     Raw(content): Raw,
 ) -> Result<Json<Calibration>, Problem> {
     let profile = planner.transfer(move || {
-        let name = asked.file_name.unwrap_or_else(|| "profile".to_owned());
-        let text = std::str::from_utf8(&content)
-            .map_err(|error| Problem::bad_request(format!("{name}: {error}")))?;
+        let name = asked.file_name.filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| "profile".to_owned());
+        let text = std::str::from_utf8(&content).map_err(|error| {
+            Problem::bad_request(format!("invalid {name}: found {error}, allowed UTF-8"))
+        })?;
         read(&name, text).map_err(|errors| Problem::bad_request(errors.to_string()))
     });
     Ok(Json(profile.await?))

@@ -3,7 +3,7 @@
 use groundwave_impair::{Impairment, QueueUnit};
 
 use super::super::incoming::PREFIX;
-use super::super::{Kernel, KernelError, Options, Reading, Redirection, Shaper};
+use super::super::{Kernel, KernelError, Options, Redirection, Shaper};
 use super::impairments::{queued, rated};
 use super::round_trip;
 
@@ -25,15 +25,11 @@ pub async fn incoming_conforms<K: Kernel>(
         return lacks(&mut shaper, &port).await;
     }
     shaper.check(&port).await.unwrap();
-    assert_eq!(shaper.read(&port).await.unwrap(), Reading::default());
+    assert!(shaper.read(&port).await.unwrap().is_bare());
     assert_eq!(other.link(&port).await.unwrap().index, 0, "no device without an impairment");
     for impairment in [rated(), queued(QueueUnit::Packets, 30), rated()] {
         round_trip(&mut shaper, &port, &impairment).await;
-        assert_eq!(
-            shaper.read(interface).await.unwrap(),
-            Reading::default(),
-            "the other direction"
-        );
+        assert!(shaper.read(interface).await.unwrap().is_bare(), "the other direction");
         let device = other.link(&port).await.unwrap();
         assert!(device.index != 0 && device.is_ifb);
         assert_eq!(device.redirection, Redirection::InForce);
@@ -51,14 +47,14 @@ pub async fn incoming_conforms<K: Kernel>(
             "{state:?}: repaired"
         );
         break_redirection(state);
-        assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default(), "{state:?}");
+        assert!(shaper.clear(&port).await.unwrap().is_bare(), "{state:?}");
         let none = other.link(&port).await.unwrap();
         assert_eq!((none.index, none.redirection), (0, Redirection::InForce), "{state:?}: removed");
         shaper.apply(&port, &rated()).await.unwrap();
     }
-    assert_eq!(shaper.clear(&port).await.unwrap(), Reading::default());
+    assert!(shaper.clear(&port).await.unwrap().is_bare());
     assert_eq!(other.link(&port).await.unwrap().index, 0, "no device remains");
-    assert_eq!(shaper.apply(&port, &Impairment::default()).await.unwrap(), Reading::default());
+    assert!(shaper.apply(&port, &Impairment::default()).await.unwrap().is_bare());
     let error = shaper.apply(&format!("{PREFIX}absent"), &rated()).await.unwrap_err();
     assert!(matches!(error, KernelError::Gone { .. }), "{error}");
 }

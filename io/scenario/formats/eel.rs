@@ -70,7 +70,6 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let first_s = events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
     let begin_s = if first_s.is_finite() { first_s.min(begin_of(first_s)) } else { 0.0 };
     let initial = initial.into_iter().map(|(line, at)| (begin_s, line, at));
-    events.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mut attitudes = BTreeMap::new();
     for (at_s, line, at) in initial.chain(events) {
         event(&mut dataset, &mut attitudes, at_s, line.split_whitespace().skip(1), at);

@@ -23,7 +23,7 @@ use super::player_connection::PlayerConnection;
 /// Maximum length of the name of a lease's holder, characters.
 const OWNER_CHARS_MAX: usize = 64;
 
-/// Name of the holder of a lease that the gateway asks for: the account, and the rest after it.
+/// Name of the holder of a lease that the gateway begins: the account, and the rest after it.
 #[must_use]
 pub fn lease_owner(account: &str, rest: Option<&str>) -> String {
     let rest = rest.map(|rest| format!(": {rest}")).unwrap_or_default();

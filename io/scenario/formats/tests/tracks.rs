@@ -208,11 +208,12 @@ fn initial_state_of_an_event_log_is_taken() {
     assert_eq!(losses("nem-2", "nem-1"), [(0.0, Some(90.0), None), (1.5, None, Some(0.0))]);
     assert_eq!(losses("nem-5", "nem-3"), [(0.0, None, Some(0.0)), (0.0, Some(80.0), None)]);
     assert_eq!(losses("nem-3", "nem-6"), [(0.0, Some(81.0), None)]);
-    for what in
-        ["an orientation", "velocity", "an antenna profile", "invalid NEMs", "without values"]
-    {
+    for what in ["an orientation", "an antenna profile", "invalid NEMs", "without values"] {
         assert_eq!(count(&tracks.report, what), 1, "{what}: {}", tracks.report);
     }
+    // Orientation, velocity and profile each point the antenna of node 4.
+    let is_pointing = |event: &&(f64, Event)| matches!(event.1, Event::Point(..));
+    assert_eq!(tracks.events.iter().filter(is_pointing).count(), 3);
 }
 
 #[test]

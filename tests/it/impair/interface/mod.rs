@@ -70,7 +70,7 @@ fn system_record() {
                 v["version"] == env!("CARGO_PKG_VERSION")
             }),
             case(
-                "ports | array of {direction, interface, bdf}",
+                "ports | array of {direction, interface, bdf, mtu}",
                 "GET",
                 "/v1/system",
                 Value::Null,
@@ -78,8 +78,8 @@ fn system_record() {
                 |v| {
                     v["ports"]
                         == json!([
-                            { "direction": "port1", "interface": "gw-east", "bdf": "0000:03:00.0" },
-                            { "direction": "port2", "interface": "gw-west", "bdf": "virtual" },
+                            { "direction": "port1", "interface": "gw-east", "bdf": "0000:03:00.0", "mtu": 1500 },
+                            { "direction": "port2", "interface": "gw-west", "bdf": "virtual", "mtu": 1500 },
                         ])
                 },
             ),
