@@ -346,7 +346,8 @@ export class App {
           return report({ recorded: true });
         }
         if (this.reports.at(-1)?.file !== file.name) report({ reason: textOf(fault) });
-        throw fault;
+        // Of several files the message names its own.
+        throw new Error(textOf(fault).includes(file.name) ? textOf(fault) : `${file.name}: ${textOf(fault)}`, { cause: fault });
       }
     });
   }
