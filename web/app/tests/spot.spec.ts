@@ -128,20 +128,24 @@ test('one marker moves on map and profile, and a card names what is below the po
   await expect(page.locator('#hover')).toHaveCount(0);
 });
 
-test('several files are dropped at once, and a recording is replayed', async ({ page, request }) => {
-  await open(page);
-  const plans = ['North', 'South'].map((name, at) => [`${name}.geojson`, Buffer.from(JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: { name }, geometry: { type: 'Point', coordinates: [11.9, 57.7 + at / 100] } }] })).toString('base64')] as const);
-  const drop = (files: readonly (readonly [string, string])[]) =>
-    page.evaluate((files) => {
-      const transfer = new DataTransfer();
-      for (const [name, content] of files) transfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
-      window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
-    }, files);
-  await drop([...plans, ['track.txt', '']]);
-  await expect.poll(async () => (await (await request.get('/api/v1/deployments')).json()).length).toBe(2);
-  await expect(page.locator('.messages')).toContainText('invalid file: found track.txt, allowed .geojson');
-  await drop([['failover.gwlog', readFileSync(join(LOGS, 'failover.gwlog')).toString('base64')]]);
-  await expect(page.locator('#events li').first()).toBeVisible();
-  const [info] = await (await request.get('/api/v1/replays')).json();
-  expect(info.name).toBe('failover.gwlog');
+test.describe('with a file that is refused', () => {
+  test.use({ errors: /the server responded with a status of 400/ });
+
+  test('several files are dropped at once, and a recording is replayed', async ({ page, request }) => {
+    await open(page);
+    const plans = ['North', 'South'].map((name, at) => [`${name}.geojson`, Buffer.from(JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: { name }, geometry: { type: 'Point', coordinates: [11.9, 57.7 + at / 100] } }] })).toString('base64')] as const);
+    const drop = (files: readonly (readonly [string, string])[]) =>
+      page.evaluate((files) => {
+        const transfer = new DataTransfer();
+        for (const [name, content] of files) transfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+        window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      }, files);
+    await drop([...plans, ['track.txt', '']]);
+    await expect.poll(async () => (await (await request.get('/api/v1/deployments')).json()).length).toBe(2);
+    await expect(page.locator('.messages')).toContainText('track.txt: unknown format');
+    await drop([['failover.gwlog', readFileSync(join(LOGS, 'failover.gwlog')).toString('base64')]]);
+    await expect(page.locator('#events li').first()).toBeVisible();
+    const [info] = await (await request.get('/api/v1/replays')).json();
+    expect(info.name).toBe('failover.gwlog');
+  });
 });

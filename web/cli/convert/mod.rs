@@ -250,8 +250,8 @@ impl Convert {
             into_log::place(&mut dataset, path)?;
         }
         // A document of positions alone is a list of sites.
-        let is_of_tracks = format.holds(Content::Tracks)
-            && !(format.holds(Content::Positions) && !dataset.has_motion());
+        let has_tracks = !format.holds(Content::Positions) || dataset.has_motion();
+        let is_of_tracks = format.holds(Content::Tracks) && has_tracks;
         match to {
             None => self.write_log(format, dataset, output),
             Some(to) if is_of_tracks => self.tracks(format, dataset, to, output),
