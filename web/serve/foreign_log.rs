@@ -95,6 +95,7 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
         };
         let failed = |failure: Failure| Problem::bad_request(failure.message().to_owned());
         let ground = terrain.open().map_err(failed)?;
+        dataset.heights_over_geoid(&*ground.terrain);
         dataset.note_ground(&*ground.terrain);
         let script = dataset.script(format, &station).map_err(|error| input(&error))?;
         let node_ticks = script.last_tick.saturating_mul(script.nodes as u64);

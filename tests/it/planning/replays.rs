@@ -249,6 +249,19 @@ fn tracks_and_measurements_of_other_programs_become_recordings() {
     let last = frames["frames"].as_array().unwrap().last().unwrap();
     assert!(!last["nodes"].as_array().unwrap().is_empty(), "{last}");
 
+    // Heights above the ellipsoid are those above the geoid and the ground of the server, as in a conversion: the
+    // geoid lies 30 to 45 m above the ellipsoid here, the ground below 200 m.
+    let drone =
+        b"0 nem:1 location gps 57.7,11.9,390,hae\n5 nem:1 location gps 57.71,11.9,390,hae\n";
+    let (status, info) = post(&server.address, "/api/v1/replays?name=drone.eel", drone);
+    assert_eq!(status, 201, "{info}");
+    let path = format!("/api/v1/replays/{}/frames?step_s=1", info["id"].as_str().unwrap());
+    let (_, frames) = support::get(&server.address, &path);
+    let frames: Value = serde_json::from_slice(&frames).unwrap();
+    let last = frames["frames"].as_array().unwrap().last().unwrap();
+    let height_agl_m = last["nodes"][0]["height_agl_m"].as_f64().unwrap();
+    assert!((145.0..=360.0).contains(&height_agl_m), "{last}");
+
     let sites = std::fs::read(root().join("examples/masts.geojson")).unwrap();
     let (status, refusal) = post(&server.address, "/api/v1/replays?name=masts.geojson", &sites);
     assert_eq!(status, 400);
