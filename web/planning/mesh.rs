@@ -117,16 +117,16 @@ pub async fn route(
     if let Some(route) = cached.route(&request) {
         return Ok(Json(route));
     }
-    let found = planner.analyse_queued(client, move |terrain| {
+    let route = planner.analyse_queued(client, move |terrain| {
         let inputs = inputs(terrain, &basis.environment);
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
         let all = links_of(&cached, &inputs, &members)?;
         let answer = find(&inputs, &members, all, &request).map_err(mesh_problem)?;
-        let found = MeshRoute::new(answer, all);
-        cached.cache_route(request, found.clone());
-        Ok(found)
+        let route = MeshRoute::new(answer, all);
+        cached.cache_route(request, route.clone());
+        Ok(route)
     });
-    Ok(Json(found.await?))
+    Ok(Json(route.await?))
 }
 
 /// List all links of a deployment

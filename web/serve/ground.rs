@@ -172,12 +172,12 @@ impl GroundSource for ConfiguredGround {
 
     fn consent(&self) -> Result<(), String> {
         let fetching = self.fetching().map_err(|why| why.message().to_owned())?;
-        let noted = fetching.cache.consent(fetching.source);
+        let inner = fetching.cache.consent(fetching.source);
         let below =
             self.config.terrain_cache.as_ref().filter(|_| self.data == GroundData::LandCover);
         // With an index a folder of terrain is not searched for files below it, as land cover.
         let outer = below.map_or(Ok(()), |folder| Cache::new(folder.clone()).consent(&LAND_COVER));
-        noted.and(outer).map_err(|error| error.to_string())
+        inner.and(outer).map_err(|error| error.to_string())
     }
 
     fn fetch(

@@ -123,7 +123,10 @@ impl<'a> Roster<'a> {
     /// Pairs that the range bound does not exclude, in order; `None` when there are more than
     /// `most`.
     pub fn pairs_in_reach(&self, inputs: &Inputs<'_>, most: usize) -> Option<Vec<Pair>> {
-        let hood = self.hood(inputs);
+        self.pairs_within(&self.hood(inputs), most)
+    }
+
+    fn pairs_within(&self, hood: &SpatialIndex, most: usize) -> Option<Vec<Pair>> {
         let mut pairs = Vec::new();
         for (at, member) in (0u32..).zip(&self.0) {
             let near = hood.around(member.id, f64::INFINITY);
@@ -143,10 +146,10 @@ impl<'a> Roster<'a> {
     /// rest is spread evenly over those farther away in the order of their distance, so that parts of a mesh far from
     /// each other stay connected.
     pub fn pairs_up_to(&self, inputs: &Inputs<'_>, most: usize) -> (Vec<Pair>, usize) {
-        if let Some(pairs) = self.pairs_in_reach(inputs, most) {
+        let hood = self.hood(inputs);
+        if let Some(pairs) = self.pairs_within(&hood, most) {
             return (pairs, 0);
         }
-        let hood = self.hood(inputs);
         let share = most / self.0.len();
         let mut work: Vec<_> = (0u32..).zip(&self.0).map(|own| (own, 0, Vec::new())).collect();
         parallel::for_each(&mut work, MEMBERS_PER_TASK, |((at, member), in_reach, pairs)| {
