@@ -21,14 +21,14 @@ use super::process::{Process, admin, mast, start};
 const MINUTE_MS: u64 = 60_000;
 
 /// A small disk in a mount namespace of its own.
-struct SmallDisk {
+pub struct SmallDisk {
     holder: Child,
     /// The disk, as every process sees it.
-    path: PathBuf,
+    pub path: PathBuf,
 }
 
 impl SmallDisk {
-    fn new(at: &Path, size_kib: u64) -> Self {
+    pub fn new(at: &Path, size_kib: u64) -> Self {
         fs::create_dir_all(at).unwrap();
         let mount = format!(
             "mount -t tmpfs -o size={size_kib}k small . && cd \"$PWD\" && echo mounted && exec cat"
@@ -49,13 +49,13 @@ impl SmallDisk {
     }
 
     /// Takes all space that is left.
-    fn fill(&self) {
+    pub fn fill(&self) {
         let zeros = vec![0; 4096];
         let mut file = fs::File::create(self.path.join("fill")).unwrap();
         while std::io::Write::write_all(&mut file, &zeros).is_ok() {}
     }
 
-    fn free(&self) {
+    pub fn free(&self) {
         fs::remove_file(self.path.join("fill")).unwrap();
     }
 }

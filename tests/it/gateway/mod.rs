@@ -7,6 +7,7 @@ mod automation;
 mod backup;
 mod cameras;
 mod canary;
+mod channels;
 mod connections;
 mod events;
 mod external;

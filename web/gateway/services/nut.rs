@@ -44,15 +44,21 @@ pub async fn keep(
 ) -> Result<(), Problem> {
     let key = history_key(&command.ups_id);
     let samples: Vec<Sample> = command.samples.iter().flat_map(|sample| sample.metrics()).collect();
-    if !samples.is_empty() {
+    // The history first: samples that it has already are replaced when the sender repeats them, but the
+    // latest sample of the world, its events and alerts cannot be taken back. A command that the world
+    // refuses leaves the history as it is.
+    let view = world.view();
+    let is_acceptable = match view.power.get(&command.ups_id) {
+        Some(ups) => (ups.source, ups.node) == (command.source, command.node),
+        None => view.power.iter().count() < UPS_MAX,
+    };
+    if !samples.is_empty() && is_acceptable {
         takes_readings(history)?;
+        let history = history.clone();
+        blocking(move || history.add(key, &samples).map_err(history_failed)).await?;
     }
     world.submit(command).await?;
-    if samples.is_empty() {
-        return Ok(());
-    }
-    let history = history.clone();
-    blocking(move || history.add(key, &samples).map_err(history_failed)).await
+    Ok(())
 }
 
 fn read_supplies(address: &NutAddress) -> Result<Vec<Supply>, NutError> {
