@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 
+use groundwave_files::hex::hex;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::beat;
 use super::process::{Process, admin, mast, start};
@@ -91,6 +93,31 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     assert_eq!(status, 200);
     let actions = audit.to_string();
     assert!(actions.contains("node_register") || actions.contains("nodes_register"), "{actions}");
+}
+
+#[test]
+fn firmware_images_are_in_the_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = start(folder.path(), "info", Stdio::piped());
+    let token = admin(&server);
+    let image: Vec<u8> = (0..700_000_u32).map(|at| (at / 7) as u8).collect();
+    let path = format!("/v1/firmware/images?version=2&sha256={}", hex(&Sha256::digest(&image)));
+    let fields = [("Content-Type", "application/octet-stream")];
+    let (status, answer) = server.exchange(&token, "POST", &path, &fields, &image);
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(status, 201, "{answer}");
+    let sealed = folder.path().join("gateway.sealed");
+    fs::write(&sealed, server.fetch(&token, "/v1/admin/backup")).unwrap();
+    server.end();
+
+    let other = tempfile::tempdir().unwrap();
+    let key = folder.path().join("state/token.key");
+    let (code, error) = restore(&sealed, &key, other.path());
+    assert_eq!(code, Some(0), "{error}");
+    let again = start(other.path(), "info", Stdio::piped());
+    let content = format!("/v1/firmware/images/{}/content", answer["image_id"].as_str().unwrap());
+    let (status, restored) = again.exchange(&token, "GET", &content, &[], b"");
+    assert_eq!((status, restored == image), (200, true), "{} bytes", restored.len());
 }
 
 #[test]

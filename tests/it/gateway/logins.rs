@@ -1,6 +1,7 @@
 //! Logins: attempts that are checked, sessions that end, names in the audit log.
 
 use std::net::IpAddr;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use groundwave_gateway::account::AccountRole;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use super::process::{admin, start};
 use super::{Bench, PASSWORD, request};
 
 const LOGIN: &str = "/api/auth/login";
@@ -128,4 +130,25 @@ fn the_audit_log_has_the_names_of_logins() {
     assert_eq!(names, [("(no username)", Some(401)), ("mallory", Some(401)), ("admin", Some(200))]);
     let document = bench.get(&admin, "/v1/admin/audit?actor=mallory").is(200);
     assert_eq!(document["items"].as_array().unwrap().len(), 1);
+}
+
+/// A hash takes 19 MiB, and two are made at once; each thread that kept its own would have hundreds.
+#[test]
+fn logins_in_parallel_leave_the_memory_of_two_hashes() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), "info", Stdio::piped());
+    admin(&server);
+    let login = json!({ "username": "admin", "password": "a better password" });
+    let begin_kib = server.resident_kib();
+    let successes: usize = std::thread::scope(|scope| {
+        let clients = [(); 8].map(|()| {
+            let login = || usize::from(server.post("", "/api/auth/login", &login).0 == 200);
+            scope.spawn(move || (0..20).map(|_| login()).sum::<usize>())
+        });
+        clients.into_iter().map(|client| client.join().unwrap()).sum()
+    });
+    // Those beyond the queue are refused.
+    assert!(successes >= 40, "{successes}");
+    let end_kib = server.resident_kib();
+    assert!(end_kib < begin_kib + 64 * 1024, "{begin_kib} KiB before, {end_kib} KiB after");
 }

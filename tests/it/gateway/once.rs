@@ -1,9 +1,13 @@
 //! A request repeated for want of an answer is carried out once.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::process::Stdio;
 
+use groundwave_files::hex::hex;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
+use super::process::{admin, start};
 use super::{Answer, Bench, request};
 
 fn ask(bench: &Bench, token: &str, path: &str, key: &str, body: &Value) -> Answer {
@@ -57,4 +61,39 @@ fn a_key_is_its_callers_own() {
     // A viewer is nobody to ask, with a key that was good or without.
     let viewer = bench.login("viewer");
     ask(&bench, &viewer, "/v1/admin/users", "k", &body).is(403);
+}
+
+/// A registration and an upload of 700 kB are carried out once over a kill of the gateway.
+#[test]
+fn repeated_requests_after_a_kill_have_the_first_replies() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = start(folder.path(), "info", Stdio::piped());
+    let token = admin(&server);
+    let image: Vec<u8> = (0..700_000_u32).map(|at| (at / 7) as u8).collect();
+    let digest = hex(&Sha256::digest(&image));
+    let upload = format!("/v1/firmware/images?version=2&sha256={digest}");
+    let register = json!({ "name": "mast-1", "mac": "02:00:00:00:00:01" }).to_string();
+    let requests = [
+        ("/v1/nodes/register", "application/json", register.as_bytes()),
+        (upload.as_str(), "application/octet-stream", image.as_slice()),
+    ];
+    let replies = |server: &super::process::Process| {
+        requests.map(|(path, media, body)| {
+            let fields = [("Content-Type", media), ("Idempotency-Key", "first")];
+            let (status, body) = server.exchange(&token, "POST", path, &fields, body);
+            (status, String::from_utf8(body).unwrap())
+        })
+    };
+    let first = replies(&server);
+    assert!(first.iter().all(|(status, _)| *status == 201), "{first:?}");
+    server.kill();
+    let server = start(folder.path(), "info", Stdio::piped());
+    assert_eq!(replies(&server), first);
+    for path in ["/v1/firmware/images", "/v1/nodes"] {
+        let (status, answer) = server.ask(&token, "GET", path, &Value::Null);
+        assert_eq!((status, &answer["total"]), (200, &json!(1)), "{answer}");
+    }
+    // Without the key both would be in the way of themselves.
+    let fields = [("Content-Type", "application/octet-stream")];
+    assert_eq!(server.exchange(&token, "POST", &upload, &fields, &image).0, 409);
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 use groundwave_needs::needs;
@@ -17,7 +18,7 @@ pub struct Process {
     child: Child,
     pub address: String,
     state: PathBuf,
-    log: Receiver<String>,
+    log: Mutex<Receiver<String>>,
     output: String,
 }
 
@@ -72,7 +73,7 @@ fn launch(folder: &Path, filter: &str, log: Stdio, options: &[&str], marker: &st
             break rest.split([',', ' ']).next().unwrap().to_owned();
         }
     };
-    Process { child, address, state, log, output }
+    Process { child, address, state, log: Mutex::new(log), output }
 }
 
 impl Process {
@@ -89,47 +90,59 @@ impl Process {
 
     /// Asks, on a connection of its own.
     pub fn ask(&self, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let body = match body {
-            Value::Null => String::new(),
-            body => body.to_string(),
+        let (fields, body) = match body {
+            Value::Null => ([].as_slice(), String::new()),
+            body => ([("Content-Type", "application/json")].as_slice(), body.to_string()),
         };
+        let (status, body) = self.exchange(token, method, path, fields, body.as_bytes());
+        (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+    }
+
+    /// Posts without a body; the body of the answer.
+    pub fn fetch(&self, token: &str, path: &str) -> Vec<u8> {
+        let (status, body) = self.exchange(token, "POST", path, &[], b"");
+        assert_eq!(status, 200);
+        body
+    }
+
+    /// A request with header fields and a body, on a connection of its own: status and body of the answer.
+    pub fn exchange(
+        &self,
+        token: &str,
+        method: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+        body: &[u8],
+    ) -> (u16, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
         if !token.is_empty() {
             head += &format!("Authorization: Bearer {token}\r\n");
         }
-        if !body.is_empty() {
-            head += "Content-Type: application/json\r\n";
+        for (name, value) in fields {
+            head += &format!("{name}: {value}\r\n");
         }
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = answer.split_once("\r\n\r\n").unwrap().1;
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
-    }
-
-    /// Posts without a body; the body of the answer.
-    pub fn fetch(&self, token: &str, path: &str) -> Vec<u8> {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let address = &self.address;
-        write!(
-            stream,
-            "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-             Authorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n"
-        )
-        .unwrap();
+        write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
+        stream.write_all(body).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
-        assert!(answer.starts_with(b"HTTP/1.1 200"));
-        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
-        answer.split_off(end.unwrap() + 4)
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let body = answer.split_off(end + 4);
+        let head = String::from_utf8(answer).unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body)
     }
 
     /// Posts.
     pub fn post(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
         self.ask(token, "POST", path, body)
+    }
+
+    /// Resident memory, KiB.
+    pub fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
     }
 
     /// Asks it to read its certificate again.
@@ -142,7 +155,8 @@ impl Process {
     /// Waits for a line of the log with this text; `false` if none comes.
     pub fn log_contains(&self, text: &str) -> bool {
         let limit = std::time::Duration::from_secs(60);
-        let mut lines = std::iter::from_fn(|| self.log.recv_timeout(limit).ok());
+        let log = self.log.lock().unwrap();
+        let mut lines = std::iter::from_fn(|| log.recv_timeout(limit).ok());
         lines.any(|line| line.contains(text))
     }
 
@@ -158,7 +172,7 @@ impl Process {
         let sent = std::process::Command::new("kill").args(["-TERM", &pid]).status();
         assert!(sent.unwrap().success());
         assert!(self.child.wait().unwrap().success());
-        while let Ok(line) = self.log.recv() {
+        while let Ok(line) = self.log.get_mut().unwrap().recv() {
             self.output = std::mem::take(&mut self.output) + &line + "\n";
         }
         std::mem::take(&mut self.output)
