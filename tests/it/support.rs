@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
 
 use axum::http::{Method, StatusCode};
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
@@ -98,17 +98,43 @@ pub fn compare_document(file: &str, document: &serde_json::Value) {
     );
 }
 
-/// Held by the browser that runs: two would slow each other past their patience.
-static BROWSER: Mutex<()> = Mutex::new(());
+/// Browsers that may still be started: one a processor, more would slow each other past their patience.
+static BROWSERS: LazyLock<(Mutex<usize>, Condvar)> = LazyLock::new(|| {
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    (Mutex::new(count), Condvar::new())
+});
+
+/// The right to run a browser, returned when it is dropped.
+struct Browser;
+
+impl Browser {
+    fn acquire() -> Self {
+        let (count, change) = &*BROWSERS;
+        let free = change.wait_while(count.lock().unwrap(), |count| *count == 0);
+        *free.unwrap() -= 1;
+        Self
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let (count, change) = &*BROWSERS;
+        *count.lock().unwrap() += 1;
+        change.notify_one();
+    }
+}
 
 /// Runs a file of browser tests.
 pub fn browse(file: &str) {
-    let _alone = BROWSER.lock();
+    let _browser = Browser::acquire();
     let folder = root().join("web/app");
     // The whole path: a name is a pattern that others may end with.
     let file = format!("tests/{file}");
     let mut command = launcher("node");
-    command.args(["node_modules/@playwright/test/cli.js", "test", &file]).current_dir(&folder);
+    // Each run empties its folder of pictures first.
+    let output = folder.join("test-results").join(file.replace('/', "-"));
+    command.args(["node_modules/@playwright/test/cli.js", "test", &file, "--output"]).arg(output);
+    command.current_dir(&folder);
     for name in ["CHROMIUM", "SHOTS"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
