@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{self, groundwave, refusal};
+use crate::support::{self, command, groundwave, refusal};
 
 fn run_text(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -232,4 +232,29 @@ fn folder_without_terrain_is_named_as_the_cause() {
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("no .hgt tile or GeoTIFF file that can be used in"), "{error}");
     assert!(error.contains(path) && error.contains("groundwave terrain fetch"), "{error}");
+}
+
+/// Help, versions and configurations are results too: one that is not written is a failure of the machine.
+#[test]
+fn output_to_a_full_disk_gives_an_error() {
+    for arguments in [
+        &["--help"][..],
+        &["link", "--help"],
+        &["help", "link"],
+        &["--version"],
+        &["--print-config"],
+        &["presets"],
+        &["presets", "--json"],
+        &["schema"],
+        &["completions", "bash"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(arguments).stdout(full).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
+        assert!(
+            error.contains("No space left on device") && !error.contains("panicked"),
+            "{error}"
+        );
+    }
 }

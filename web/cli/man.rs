@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use groundwave_http::Failure;
 use serde_json::json;
 
@@ -40,13 +40,14 @@ impl Man {
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
         let pages = match self.markdown {
             true => {
-                let text = markdown(super::Cli::command());
+                let text = markdown(super::command());
                 std::fs::write(self.folder.join(MARKDOWN), text).map_err(failed)?;
                 1
             }
             false => {
                 // Pages of commands that the help hides have no reader.
-                let mut command = super::Cli::command().disable_help_subcommand(true);
+                let command = super::command().disable_help_subcommand(true);
+                let mut command = groundwave_command::laid_out(command);
                 command.build();
                 pages(command, &self.folder).map_err(failed)?;
                 std::fs::read_dir(&self.folder).map_err(failed)?.count()
@@ -81,7 +82,7 @@ fn page(command: Command) -> clap_mangen::Man {
 
 /// The help of all commands that are shown, a section each.
 fn markdown(command: Command) -> String {
-    let mut command = command.term_width(PAGE_COLUMNS);
+    let mut command = groundwave_command::laid_out(command).term_width(PAGE_COLUMNS);
     command.build();
     let mut page = "# Commands\n".to_owned();
     section(&mut page, &mut command, "groundwave");
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn manual_pages_have_title_source_and_manual_in_their_head() {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = super::super::Cli::command();
+        let mut command = super::super::command();
         command.build();
         pages(command, folder.path()).unwrap();
         let text = std::fs::read_to_string(folder.path().join("groundwave-link.1")).unwrap();
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn page_of_commands_has_a_section_each() {
-        let page = markdown(super::super::Cli::command());
+        let page = markdown(super::super::command());
         for title in ["## groundwave link", "## groundwave sweep merge", "## groundwave impair set"]
         {
             assert!(page.contains(&format!("\n{title}\n")), "{title}");

@@ -92,12 +92,13 @@ Examples:
   groundwave profile 57.7142,11.9367,30 57.8868,11.5880,20 --plot path.svg
 
 Terrain comes from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm and what `terrain fetch` fetched;
-ground without a tile counts as missing unless --flat-earth says that it lies at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
+ground without a tile counts as missing unless --flat-earth says that it lies at 0 m. `make data`
+fetches the geoid and tile N57E011, which most files in scenarios/ need.
 
 Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 no terrain
 data under a link, a profile or a site of a sweep (the result assumes sea level); of `serve`: 3 the
-world of the server broke, restart it; 130 stopped before the end by Ctrl-C or SIGTERM. With --json an
-error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\": …}}.";
+world of the server broke, restart it; 130 stopped before the end by Ctrl-C or SIGTERM. With --json
+an error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\": …}}.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -77,7 +77,8 @@ pub fn read(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
     let mut line =
         format!("{text}: {} at {}, {} (to about 1 km)", town.label(), town.lat_deg, town.lon_deg);
     if towns.len() > 1 {
-        let others: Vec<_> = towns.iter().skip(1).take(NAMED_MAX).map(Town::label).collect();
+        let place = |town: &Town| format!("{} at {},{}", town.label(), town.lat_deg, town.lon_deg);
+        let others: Vec<_> = towns.iter().skip(1).take(NAMED_MAX).map(place).collect();
         line += &format!("; others of this name: {}", others.join("; "));
     }
     anstream::eprintln!("{}", output::faint(&line));

@@ -4,6 +4,7 @@
 //! invalid input, 130 stopped by a signal.
 
 pub mod file_identity;
+mod help;
 pub mod logging;
 pub mod output;
 mod print_config;
@@ -18,6 +19,7 @@ use clap::builder::Resettable;
 use clap::{Arg, ArgAction, ColorChoice, Parser};
 use groundwave_http::Failure;
 
+pub use help::laid_out;
 use output::Output;
 use print_config::config_file;
 use settings::Settings;
@@ -28,30 +30,40 @@ const USAGE_CODE: u8 = 2;
 /// Option that prints the options in force.
 const PRINT_CONFIG: &str = "print_config";
 
+/// Heading of the options that all commands have.
+const COMMON_HEADING: &str = "Common options";
+
 /// The arguments of the process; options that are given neither there nor in the environment have the values
 /// of the configuration files. The exit code where they are invalid or request help, which is shown.
 pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     // First: errors of the arguments have their colour too.
     set_colour(usage::colour(std::env::args_os().map(|one| one.to_string_lossy().into_owned())));
-    let command = without_empty_variables(with_print_config(A::command()));
+    let command = without_empty_variables(laid_out(with_print_config(A::command())));
     let variable = |name: &str| std::env::var(name).ok();
     let settings = Settings::load(&command, variable)
         .map_err(|message| report(Failure::Input(message), Output { json: requests_json() }))?;
     let command = settings.applied(command);
     let matches = command.clone().try_get_matches().map_err(|error| usage(&error))?;
     if prints_config(&matches) {
-        anstream::print!("{}", config_file(&command, &matches, &settings));
-        return Err(ExitCode::SUCCESS);
+        let output = Output { json: false };
+        let text = config_file(&command, &matches, &settings);
+        return Err(output
+            .text(&text)
+            .map_or_else(|failure| report(failure, output), |()| ExitCode::SUCCESS));
     }
     A::from_arg_matches(&matches).map_err(|error| usage(&error))
 }
 
-/// The command line with the option that prints the options in force.
+/// The command line with the option that prints the options in force; options that all of its commands have
+/// stand below a heading of their own.
 #[must_use]
 pub fn with_print_config(command: clap::Command) -> clap::Command {
     let help = "Print the options in force with their sources, as a configuration file, and stop";
     let option = Arg::new(PRINT_CONFIG).long("print-config").action(ArgAction::SetTrue);
-    command.arg(option.global(true).help(help))
+    command.arg(option.global(true).help(help)).mut_args(|arg| match arg.is_global_set() {
+        true => arg.help_heading(COMMON_HEADING),
+        false => arg,
+    })
 }
 
 fn prints_config(matches: &clap::ArgMatches) -> bool {
@@ -111,9 +123,15 @@ fn usage(error: &clap::Error) -> ExitCode {
     if let Some(message) = usage::value_message(error) {
         return report(Failure::Input(message), output);
     }
-    if !error.use_stderr() || !output.json {
+    if !error.use_stderr() {
+        let text = error.render().ansi().to_string();
+        return output
+            .text(&text)
+            .map_or_else(|failure| report(failure, output), |()| ExitCode::SUCCESS);
+    }
+    if !output.json {
         usage::show(error);
-        return if error.use_stderr() { ExitCode::from(USAGE_CODE) } else { ExitCode::SUCCESS };
+        return ExitCode::from(USAGE_CODE);
     }
     let text = error.render().to_string();
     let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim());

@@ -95,14 +95,9 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// Writes help, a version or another error as clap lays it out, in the colour of the output.
+/// Writes an error to standard error as clap lays it out, in the colour of the output.
 pub fn show(error: &clap::Error) {
-    let text = error.render();
-    // A closed pipe ends the output, and the program ends anyway.
-    let _ = match error.use_stderr() {
-        true => write!(anstream::stderr(), "{}", text.ansi()),
-        false => write!(anstream::stdout(), "{}", text.ansi()),
-    };
+    let _ = write!(anstream::stderr(), "{}", error.render().ansi());
 }
 
 /// Choice of `--color` among arguments that may be invalid.

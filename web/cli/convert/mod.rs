@@ -140,7 +140,7 @@ fn help() -> String {
     for format in formats::FORMATS {
         let can = |can: bool, flag| if can { flag } else { '-' };
         help += &format!(
-            "\n  {:<12} {}{}{}  {} (.{})",
+            "\n  {:<15} {}{}{}  {} (.{})",
             format.name,
             can(format.read.is_some(), 'r'),
             can(format.write_plan.is_some(), 'p'),
