@@ -2,6 +2,7 @@
 //! priorities and file descriptors of a process.
 
 pub mod access;
+pub mod address;
 pub mod aside;
 pub mod causes;
 pub mod descriptors;

@@ -67,6 +67,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use groundwave_engine::Clock;
+use groundwave_files::address::is_address;
 use groundwave_model::radio::{Environment, Model};
 use groundwave_model::terrain::{GeoPoint, Posts};
 use groundwave_simulation::testbed::Settings;
@@ -441,7 +442,10 @@ fn meaning(
         names_terrain: file.terrain.names_some(),
         names_model: false,
         study,
-        land_cover: file.terrain.land_cover.as_ref().map(|name| folder.join(name)),
+        land_cover: file.terrain.land_cover.as_ref().map(|name| match is_address(name) {
+            true => PathBuf::from(name),
+            false => folder.join(name),
+        }),
         output,
         coverage,
         deployment,

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use groundwave_files::address::is_address;
 use serde::{Deserialize, Serialize};
 
 use super::shared_file::write_once;
@@ -61,11 +62,13 @@ impl Sweep {
         }
         .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
         let there = |path: Option<PathBuf>| path.filter(|path| path.exists());
+        // An address is the same on every machine.
+        let is_remote = |path: &PathBuf| path.to_str().is_some_and(is_address);
         Ok(TerrainFiles {
             srtm_dir: there(found.srtm_dir),
             geoid: there(found.geoid),
             cache: there(found.cache),
-            land_cover: there(found.land_cover),
+            land_cover: found.land_cover.filter(|path| is_remote(path) || path.exists()),
         })
     }
 }

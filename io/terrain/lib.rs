@@ -34,6 +34,7 @@ pub use folder::{DirectoryError, Ignored};
 pub use geoid::{Geoid, GeoidError};
 pub use hgt::{Census, Doubt, Resolution, Tile};
 pub use raster::RasterError;
+pub use raster::RemoteFile;
 pub use read::HgtError;
 pub use spikes::{Spike, Spikes};
 pub use stack::{OffTiles, TerrainError, TerrainStack};

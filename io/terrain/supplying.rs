@@ -13,6 +13,8 @@ pub struct Supplying {
     pub name: String,
     /// Data set.
     pub about: About,
+    /// Digest of what names its version, where it is at an address.
+    pub digest: Option<String>,
     /// Edges of its posts: south, west, north, east, deg.
     pub bounds_deg: [f64; 4],
 }

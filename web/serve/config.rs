@@ -89,8 +89,9 @@ pub struct ServerConfig {
     pub offline: bool,
 
     /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
-    /// classes in a classes.toml [default: that which the page fetched, beside the fetched terrain]
-    #[arg(long, env = "PLAN_LAND_COVER", value_name = "DIR")]
+    /// classes in a classes.toml; or the address (https://) of one such file, which is read by windows [default: that
+    /// which the page fetched, beside the fetched terrain]
+    #[arg(long, env = "PLAN_LAND_COVER", value_name = "DIR|URL")]
     pub land_cover: Option<PathBuf>,
 
     /// Address of a mirror of the land cover that the page fetches, ESA WorldCover 2021 [default: that of the

@@ -9,7 +9,7 @@ use groundwave_planning::ground::{GroundSource, GroundSourceChoice, TileProgress
 use groundwave_planning::wire::coverage::Bounds;
 use groundwave_planning::wire::ground::{GroundData, GroundTerms};
 use groundwave_setup::fetch::{Fetching, too_large};
-use groundwave_setup::terrain::{TerrainOptions, budget_bytes, cover};
+use groundwave_setup::terrain::{NamedCover, TerrainOptions, budget_bytes, cover};
 use groundwave_terrain::cache::{Cache, Event, LAND_COVER, squares_within};
 use groundwave_terrain::{LandCover, OffTiles, TerrainStack};
 use tokio_util::sync::CancellationToken;
@@ -36,7 +36,11 @@ pub(super) fn open(config: &ServerConfig) -> Result<TerrainStack, Failure> {
     let stack = stack.map_err(Failure::input)?.off_tiles(off_tiles);
     let stack = stack.with_budget(budget_bytes(config.memory_mb));
     let cover = match &config.land_cover {
-        Some(folder) => cover(Some(folder))?,
+        Some(place) => cover(NamedCover {
+            place: Some(place),
+            cache: config.terrain_cache.as_deref(),
+            is_offline: config.offline,
+        })?,
         None => fetched_cover(config),
     };
     Ok(stack.with_cover(cover))
@@ -66,6 +70,7 @@ pub(super) fn log_terrain(config: &ServerConfig) -> TerrainOptions {
         srtm_dir: config.srtm_dir.clone(),
         geoid: config.geoid.clone(),
         land_cover: cover_in_use(config),
+        offline: config.offline,
         // The folder of the first fetch is not there yet.
         terrain_cache: config.terrain_cache.clone().filter(|folder| folder.is_dir()),
         memory_mb: config.memory_mb,

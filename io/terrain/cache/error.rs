@@ -43,6 +43,14 @@ pub enum FetchError {
         /// The file.
         url: String,
     },
+    /// Bytes are missing in the cache, and none may be fetched.
+    #[error(
+        "{url}: found no bytes of this window in the cache, allowed with --offline: windows read before"
+    )]
+    Offline {
+        /// The file.
+        url: String,
+    },
     /// The server refuses.
     #[error("{url}: found status {status}, allowed 200 or 206")]
     Status {

@@ -14,6 +14,7 @@ use super::super::cover::fixture::geotiff;
 use super::*;
 
 mod tls;
+mod windows;
 
 const TILE: &str = "Copernicus_DSM_COG_10_N59_00_E010_00_DEM";
 
@@ -27,6 +28,8 @@ struct Offer {
     /// True if it answers parts whatever the value of If-Range, as some servers do.
     ignores_if_range: bool,
     status: Option<&'static str>,
+    /// True if it answers every request with the whole file.
+    ignores_ranges: bool,
     /// Heads of the requests so far.
     requests: Vec<String>,
 }
@@ -68,18 +71,27 @@ fn answer(stream: &mut (impl Read + Write), offer: &Mutex<Offer>) -> std::io::Re
         );
     }
     let etag = offer.etag.map_or(String::new(), |etag| format!("ETag: {etag}\r\n"));
-    let first = field(&head, "Range")
-        .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
-    let is_same = offer.ignores_if_range || field(&head, "If-Range") == offer.etag;
+    let range = field(&head, "Range").and_then(|range| {
+        let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+        Some((first.parse::<usize>().ok()?, last.parse::<usize>().ok()))
+    });
+    let condition = field(&head, "If-Range");
+    // A range with an end needs no condition.
+    let is_bounded = range.is_some_and(|(_, last)| last.is_some()) && condition.is_none();
+    let is_same = offer.ignores_if_range || condition == offer.etag || is_bounded;
     let whole = offer.body.len();
-    let (start, line) = match first.filter(|first| is_same && *first < whole) {
-        Some(first) => (
-            first,
-            format!("206 Partial Content\r\nContent-Range: bytes {first}-{}/{whole}", whole - 1),
-        ),
-        None => (0, "200 OK".to_owned()),
+    let is_served =
+        |range: &(usize, Option<usize>)| is_same && range.0 < whole && !offer.ignores_ranges;
+    let (start, end, line) = match range.filter(is_served) {
+        Some((first, last)) => {
+            let last = last.unwrap_or(whole - 1).min(whole - 1);
+            let line =
+                format!("206 Partial Content\r\nContent-Range: bytes {first}-{last}/{whole}");
+            (first, last + 1, line)
+        }
+        None => (0, whole, "200 OK".to_owned()),
     };
-    let body = offer.body[start..].to_vec();
+    let body = offer.body[start..end].to_vec();
     let cut = if offer.cuts.is_empty() { body.len() } else { offer.cuts.remove(0) };
     drop(offer);
     write!(stream, "HTTP/1.1 {line}\r\nContent-Length: {}\r\n{etag}\r\n", body.len())?;

@@ -1,49 +1,79 @@
 //! Small GeoTIFF files for tests.
 
 /// A GeoTIFF file of bytes in one strip, EPSG:4326, rows from the north.
-pub fn geotiff([west, north]: [f64; 2], step_deg: f64, rows: &[Vec<u8>]) -> Vec<u8> {
-    let (height, width) = (rows.len() as u32, rows[0].len() as u32);
+pub fn geotiff(corner: [f64; 2], step_deg: f64, rows: &[Vec<u8>]) -> Vec<u8> {
+    const DEGREES: [u16; 8] = [1024, 0, 1, 2, 2048, 0, 1, 4326];
+    geotiff_of(&DEGREES, corner, step_deg, rows, rows.len())
+}
+
+/// A GeoTIFF file of bytes in strips of so many rows, with the keys of a system of coordinates; the corner is the
+/// north-western one.
+pub fn geotiff_of(
+    keys: &[u16],
+    [west, north]: [f64; 2],
+    step: f64,
+    rows: &[Vec<u8>],
+    strip_rows: usize,
+) -> Vec<u8> {
+    const SHORT: u16 = 3;
+    const LONG: u16 = 4;
+    const DOUBLE: u16 = 12;
     let doubles = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
     let shorts = |values: &[u16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
-    let keys = [1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326];
-    let extra = [
-        (33_550, 12, doubles(&[step_deg, step_deg, 0.0])),
-        (33_922, 12, doubles(&[0.0, 0.0, 0.0, west, north, 0.0])),
-        (34_735, 3, shorts(&keys)),
+    let longs = |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
+    let (height, width) = (rows.len() as u32, rows[0].len() as u32);
+    let lengths: Vec<u32> = rows.chunks(strip_rows).map(|rows| rows.len() as u32 * width).collect();
+    let head = [1, 1, 0, keys.len() as u16 / 4 + 1, 1025, 0, 1, 1];
+    // Keys are sorted.
+    let mut all: Vec<[u16; 4]> = keys.chunks(4).map(|key| key.try_into().unwrap()).collect();
+    all.push(head[4..].try_into().unwrap());
+    all.sort_unstable();
+    let all = [&head[..4], &all.concat()].concat();
+    let mut entries = vec![
+        (256, LONG, longs(&[width])),
+        (257, LONG, longs(&[height])),
+        (258, SHORT, shorts(&[8])),
+        (259, SHORT, shorts(&[1])),
+        (262, SHORT, shorts(&[1])),
+        // Filled in below.
+        (273, LONG, longs(&vec![0; lengths.len()])),
+        (277, SHORT, shorts(&[1])),
+        (278, LONG, longs(&[strip_rows as u32])),
+        (279, LONG, longs(&lengths)),
+        (33_550, DOUBLE, doubles(&[step, step, 0.0])),
+        (33_922, DOUBLE, doubles(&[0.0, 0.0, 0.0, west, north, 0.0])),
+        (34_735, SHORT, shorts(&all)),
     ];
-    let size = |kind: u16| if kind == 12 { 8 } else { 2 };
-    let short_tags = [
-        (256_u16, 4_u16, width),
-        (257, 4, height),
-        (258, 3, 8),
-        (259, 3, 1),
-        (262, 3, 1),
-        (273, 4, 0),
-        (277, 3, 1),
-        (278, 4, height),
-        (279, 4, width * height),
-    ];
-    let count = short_tags.len() + extra.len();
-    let mut place = 8 + 2 + 12 * count + 4;
+    let directory_end = 8 + 2 + 12 * entries.len() + 4;
+    let outside = |bytes: &Vec<u8>| if bytes.len() > 4 { bytes.len() } else { 0 };
+    let data = directory_end + entries.iter().map(|(.., bytes)| outside(bytes)).sum::<usize>();
+    let offsets = lengths.iter().scan(data as u32, |place, length| {
+        *place += length;
+        Some(*place - length)
+    });
+    entries[5].2 = longs(&offsets.collect::<Vec<_>>());
+    let mut place = directory_end;
     let (mut directory, mut values) = (Vec::new(), Vec::new());
-    let data = place + extra.iter().map(|(_, _, bytes)| bytes.len()).sum::<usize>();
-    for (tag, kind, value) in short_tags {
-        let value = if tag == 273 { data as u32 } else { value };
-        directory.extend(tag.to_le_bytes());
-        directory.extend(kind.to_le_bytes());
-        directory.extend(1_u32.to_le_bytes());
-        directory.extend(value.to_le_bytes());
-    }
-    for (tag, kind, bytes) in extra {
-        directory.extend(u16::to_le_bytes(tag));
-        directory.extend(u16::to_le_bytes(kind));
-        directory.extend(((bytes.len() / size(kind)) as u32).to_le_bytes());
-        directory.extend((place as u32).to_le_bytes());
-        place += bytes.len();
-        values.extend(bytes);
+    for (tag, kind, bytes) in &entries {
+        let size = match *kind {
+            DOUBLE => 8,
+            LONG => 4,
+            _ => 2,
+        };
+        directory.extend(u16::to_le_bytes(*tag));
+        directory.extend(u16::to_le_bytes(*kind));
+        directory.extend(((bytes.len() / size) as u32).to_le_bytes());
+        if bytes.len() > 4 {
+            directory.extend((place as u32).to_le_bytes());
+            place += bytes.len();
+            values.extend(bytes);
+        } else {
+            directory.extend(bytes);
+            directory.resize(directory.len() + 4 - bytes.len(), 0);
+        }
     }
     let mut file = b"II*\0\x08\0\0\0".to_vec();
-    file.extend((count as u16).to_le_bytes());
+    file.extend((entries.len() as u16).to_le_bytes());
     file.extend(directory);
     file.extend(0_u32.to_le_bytes());
     file.extend(values);

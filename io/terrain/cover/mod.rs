@@ -7,6 +7,7 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use groundwave_model::terrain::{Cover, CoverKind, CoverSource, Posts};
@@ -15,7 +16,7 @@ use thiserror::Error;
 use super::about::About;
 use super::folder::{DirectoryError, Folders, is_raster};
 use super::raster::{
-    Contents, Mosaic, Raster, RasterError, Reading, RecentBlocks, file_digest, turned,
+    Contents, Mosaic, Raster, RasterError, Reading, RecentBlocks, RemoteFile, file_digest, turned,
 };
 use super::supplying::Supplying;
 use table::{CLASSES_FILE, Class, Values};
@@ -163,26 +164,57 @@ impl LandCover {
             let about = About::of_file(&file.name);
             let raster = Raster::open(file.path, file.name.clone(), 0, &about, Contents::Cover);
             let raster = raster.map_err(CoverError::Raster)?;
-            let kind = match values {
-                Values::Classes(own) => {
-                    classes.insert(file.name, own);
-                    0
-                }
-                Values::CanopyHeights => 1,
-                Values::BuildingHeights => 2,
-            };
+            let kind = values.layer();
+            if let Values::Classes(own) = values {
+                classes.insert(file.name, own);
+            }
             of_kind[kind].push(raster);
         }
+        Ok(Self::of(of_kind, classes, tables, sources))
+    }
+
+    /// Opens a raster where it is, of a product that its name tells; reads no samples yet.
+    ///
+    /// # Errors
+    /// When it is of no known product, or cannot be used.
+    pub fn open_remote(file: Arc<dyn RemoteFile>) -> Result<Self, CoverError> {
+        let url = file.url().to_owned();
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let unknown = || CoverError::Product { path: PathBuf::from(&url) };
+        let product = table::product(&name).ok_or_else(unknown)?;
+        let about = About::of_file(&name);
+        let raster = Raster::open_remote(file, name.clone(), &about, Contents::Cover);
+        let raster = raster.map_err(CoverError::Raster)?;
+        let (mut of_kind, mut classes) = ([Vec::new(), Vec::new(), Vec::new()], BTreeMap::new());
+        let kind = product.values.layer();
+        if let Values::Classes(own) = product.values {
+            classes.insert(name, own);
+        }
+        of_kind[kind].push(raster);
+        let source = CoverSource {
+            name: product.name.to_owned(),
+            attribution: product.attribution.map(str::to_owned),
+        };
+        Ok(Self::of(of_kind, classes, Vec::new(), vec![source]))
+    }
+
+    fn of(
+        of_kind: [Vec<Raster>; 3],
+        mut classes: BTreeMap<String, BTreeMap<u16, Class>>,
+        tables: Vec<OwnTable>,
+        sources: Vec<CoverSource>,
+    ) -> Self {
         let [class_rasters, canopy, buildings] = of_kind.map(Mosaic::new);
         let by_number = class_rasters.rasters().iter();
         let of_raster = |raster: &Raster| classes.remove(&raster.name).unwrap_or_default();
-        Ok(Self {
+        Self {
             classes: Layer { classes: by_number.map(of_raster).collect(), mosaic: class_rasters },
             canopy: Layer { mosaic: canopy, classes: Vec::new() },
             buildings: Layer { mosaic: buildings, classes: Vec::new() },
             tables,
             sources,
-        })
+        }
     }
 
     /// Data sets, each once.
@@ -203,12 +235,13 @@ impl LandCover {
             path: raster.path.clone(),
             name: format!("{COVER_FILE}{}", raster.name),
             about: About::of_file(&raster.name),
+            digest: raster.remote.is_some().then(|| raster.digest().to_owned()),
             bounds_deg: raster.bounds_deg(),
         };
         let table = |table: &OwnTable| {
             let raster = self.rasters().find(|raster| raster.name == table.raster)?;
             let (path, name) = (table.path.clone(), table.name());
-            Some(Supplying { path, name, ..file(raster) })
+            Some(Supplying { path, name, digest: None, ..file(raster) })
         };
         self.rasters().map(file).chain(self.tables.iter().filter_map(table)).collect()
     }

@@ -41,6 +41,17 @@ pub(super) enum Values {
     BuildingHeights,
 }
 
+impl Values {
+    /// Number of the layer: classes, canopy, buildings.
+    pub fn layer(&self) -> usize {
+        match self {
+            Self::Classes(_) => 0,
+            Self::CanopyHeights => 1,
+            Self::BuildingHeights => 2,
+        }
+    }
+}
+
 /// Data set of a raster.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Product {

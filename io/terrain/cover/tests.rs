@@ -2,7 +2,7 @@ use std::fs;
 
 use groundwave_model::terrain::{GeoPoint, Terrain, sample_profile};
 
-use super::fixture::geotiff;
+use super::fixture::{geotiff, geotiff_of};
 use super::*;
 use crate::{OffTiles, TerrainStack};
 
@@ -126,4 +126,36 @@ fn profiles_have_land_cover_at_thirty_metres_and_half_of_it_over_a_surface() {
     let halved = sample_profile(&surface, ends[0], ends[1], 32);
     let halves = profile.clutter_agl_m.iter().map(|height_m| height_m / 2.0);
     assert_eq!(halved.clutter_agl_m, halves.collect::<Vec<_>>());
+}
+
+/// 40 by 40 cells of 100 m about a position on the map of a system: trees in the west, buildings in the east.
+fn projected(keys: &[u16], [east_m, north_m]: [f64; 2]) -> Vec<u8> {
+    let row: Vec<u8> = (0..40).map(|column| if column < 20 { 41 } else { 24 }).collect();
+    let corner = [east_m - 2_000.0, north_m + 2_000.0];
+    geotiff_of(keys, corner, 100.0, &vec![row; 40], 40)
+}
+
+#[test]
+fn published_projections_put_classes_where_they_are() {
+    // Coordinates by PROJ.
+    let systems: [(u16, [f64; 2], [f64; 2]); 3] = [
+        // NLCD: San Francisco.
+        (5070, [37.75, -122.45], [-2_278_765.783_6, 1_953_985.164_1]),
+        // CORINE: Gothenburg.
+        (3035, [57.71, 11.97], [4_438_573.339_1, 3_846_962.822_5]),
+        (3857, [57.71, 11.97], [1_332_494.304_8, 7_906_642.734_8]),
+    ];
+    for (code, [lat_deg, lon_deg], at) in systems {
+        let keys = [1024, 0, 1, 1, 3072, 0, 1, code];
+        let folder = Folder::with(&[("nlcd.tif", projected(&keys, at))]);
+        let own = folder.open().unwrap();
+        let kind = |east_deg: f64| cover(&own, lat_deg, lon_deg + east_deg).kind;
+        assert_eq!([kind(-0.003), kind(0.003)], [CoverKind::Forest, CoverKind::Urban], "{code}");
+        assert_eq!(kind(0.5), CoverKind::Unknown, "{code}");
+    }
+    let keys = [1024, 0, 1, 1, 3072, 0, 1, 2056];
+    let folder = Folder::with(&[("nlcd.tif", projected(&keys, [0.0, 0.0]))]);
+    let error = folder.open().unwrap_err().to_string();
+    assert!(error.contains("found EPSG:2056, allowed EPSG:4326"), "{error}");
+    assert!(error.contains("Albers (EPSG:5070"), "{error}");
 }

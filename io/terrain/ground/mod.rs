@@ -124,6 +124,7 @@ impl Ground {
             path: path.to_owned(),
             name: name.to_owned(),
             about: self.sources[source].clone(),
+            digest: None,
             bounds_deg,
         };
         let tiles = self.tiles.tile_files().map(|(path, name, source, id)| {

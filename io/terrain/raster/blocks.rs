@@ -13,7 +13,6 @@ use super::super::spikes::{Spikes, minimum_m};
 use super::contents::Contents;
 use super::error::RasterError;
 use super::header::{Header, Samples};
-use super::open::open;
 
 /// Decoded posts, row by row from the north; NaN without a height. None where they cannot be decoded.
 #[derive(Debug)]
@@ -100,20 +99,20 @@ pub(super) struct Decoded {
 
 /// Decodes a block.
 pub(super) fn decode(
+    file: &TiffFile,
     path: &Path,
     header: &Header,
     number: u32,
     contents: Contents,
 ) -> Result<Decoded, RasterError> {
-    let file = open(path)?;
-    if Header::read(&file, path)? != *header {
+    if Header::read(file, path)? != *header {
         return Err(RasterError::Read {
             path: path.to_owned(),
             reason: "the file changed while it was in use".to_owned(),
         });
     }
     let block = outline(header, number);
-    let decoded = decode_window(&file, path, header, &block, number);
+    let decoded = decode_window(file, path, header, &block, number);
     let mut decoded = decoded.map_err(|reason| RasterError::Block {
         path: path.to_owned(),
         rows: [block.row, block.row + block.rows - 1],

@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use groundwave_files::hex::hex;
 use groundwave_model::terrain::{Ground, HeightKind, VerticalDatum};
 use sha2::{Digest, Sha256};
+use tiff_reader::TiffFile;
 
 use super::super::about::{ABOUT_FILE, About};
 use super::super::heights::{HIGHEST_M, LOWEST_M};
@@ -19,7 +20,7 @@ use super::contents::Contents;
 use super::error::RasterError;
 use super::grid::turned;
 use super::header::Header;
-use super::open::open;
+use super::open::{RemoteFile, open, open_source};
 
 /// Spacing of posts of 5 m, arc-seconds, with room for rounded figures.
 const FINE_POSTS_ARCSEC: f64 = 0.17;
@@ -27,7 +28,10 @@ const FINE_POSTS_ARCSEC: f64 = 0.17;
 /// GeoTIFF file of heights or land cover.
 #[derive(Debug)]
 pub(in super::super) struct Raster {
+    /// The file, or its address.
     pub path: PathBuf,
+    /// Its bytes where it is at an address.
+    pub remote: Option<Arc<dyn RemoteFile>>,
     /// Name that results show and replays compare.
     pub name: String,
     pub(super) header: Header,
@@ -61,7 +65,31 @@ impl Raster {
         about: &About,
         contents: Contents,
     ) -> Result<Self, RasterError> {
-        let header = Header::read(&open(&path)?, &path)?;
+        Self::with(path, None, name, source, about, contents)
+    }
+
+    /// Reads the header of a file at an address; no posts yet.
+    ///
+    /// # Errors
+    /// When it is no GeoTIFF of heights, or its bytes cannot be received.
+    pub fn open_remote(
+        remote: Arc<dyn RemoteFile>,
+        name: String,
+        about: &About,
+        contents: Contents,
+    ) -> Result<Self, RasterError> {
+        Self::with(PathBuf::from(remote.url()), Some(remote), name, 0, about, contents)
+    }
+
+    fn with(
+        path: PathBuf,
+        remote: Option<Arc<dyn RemoteFile>>,
+        name: String,
+        source: usize,
+        about: &About,
+        contents: Contents,
+    ) -> Result<Self, RasterError> {
+        let header = Header::read(&file_of(&path, remote.as_ref())?, &path)?;
         let (stated, kind) = (header.datum, about.kind());
         Ok(Self {
             resolution_arcsec: header.grid.resolution_arcsec(),
@@ -72,6 +100,7 @@ impl Raster {
             contents,
             sea_bed: about.sea_bed,
             path,
+            remote,
             name,
             header,
             source,
@@ -90,10 +119,15 @@ impl Raster {
         (row / rows * self.header.blocks_across() + column / columns) as u32
     }
 
+    fn decoded(&self, block: u32) -> Result<blocks::Decoded, RasterError> {
+        let file = file_of(&self.path, self.remote.as_ref())?;
+        blocks::decode(&file, &self.path, &self.header, block, self.contents)
+    }
+
     /// Decodes a block; notes a fault.
     pub(super) fn decode(&self, block: u32) -> Block {
         let mut outline = blocks::outline(&self.header, block);
-        match blocks::decode(&self.path, &self.header, block, self.contents) {
+        match self.decoded(block) {
             Ok(decoded) if self.contents == Contents::Cover => outline.posts = Some(decoded.posts),
             Ok(mut decoded) => {
                 self.warn_of("a block", &decoded.filtered);
@@ -179,17 +213,20 @@ impl Raster {
         let all = down * self.header.blocks_across();
         let mut counts = Filtered::default();
         for block in 0..all {
-            counts +=
-                blocks::decode(&self.path, &self.header, block as u32, self.contents)?.filtered;
+            counts += self.decoded(block as u32)?.filtered;
         }
         Ok(counts)
     }
 
-    /// Decodes all blocks, keeping none; doubts about their posts are logged once.
+    /// Decodes all blocks, keeping none, of a file on this machine; doubts about their posts are logged once.
     ///
     /// # Errors
     /// The first that cannot be decoded.
     pub fn check(&self) -> Result<(), RasterError> {
+        // A file at an address may be a continent.
+        if self.remote.is_some() {
+            return Ok(());
+        }
         let counts = self.counts()?;
         if self.contents == Contents::Ground {
             self.warn_of("all of it", &counts);
@@ -222,9 +259,20 @@ impl Raster {
         self.is_used.load(Ordering::Relaxed)
     }
 
-    /// SHA-256 digest of the file; of nothing where it cannot be read any more.
+    /// SHA-256 digest of the file, of what names its version where it is at an address; of nothing where it cannot be read any more.
     pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| file_digest(&self.path).unwrap_or_default())
+        self.digest.get_or_init(|| match &self.remote {
+            Some(remote) => remote.digest(),
+            None => file_digest(&self.path).unwrap_or_default(),
+        })
+    }
+}
+
+/// A file, or the one at an address.
+fn file_of(path: &Path, remote: Option<&Arc<dyn RemoteFile>>) -> Result<TiffFile, RasterError> {
+    match remote {
+        Some(remote) => open_source(remote.clone(), path),
+        None => open(path),
     }
 }
 

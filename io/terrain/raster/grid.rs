@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use groundwave_model::terrain::Utm;
+use groundwave_model::terrain::Projection;
 
 /// Metres of an arc-second along a meridian, mean.
 const ARC_SECOND_M: f64 = 30.87;
@@ -21,8 +21,8 @@ const EDGE_POINTS: usize = 17;
 pub(super) enum Frame {
     /// Latitude and longitude, deg.
     Geographic,
-    /// Transverse Mercator, m.
-    Utm(Utm),
+    /// Metres of a projection.
+    Projected(Projection),
 }
 
 /// Grid of posts, rows from the north.
@@ -35,7 +35,8 @@ pub(super) struct Grid {
     pub origin: [f64; 2],
     /// Distance between posts: eastwards, southwards.
     pub step: [f64; 2],
-    knots: OnceLock<Knots>,
+    /// None of a raster that is too large for them.
+    knots: OnceLock<Option<Knots>>,
 }
 
 impl PartialEq for Grid {
@@ -74,7 +75,7 @@ impl Grid {
         let [east, north] = self.coordinates(row, column);
         match &self.frame {
             Frame::Geographic => [north, east],
-            Frame::Utm(utm) => utm.unproject(east, north),
+            Frame::Projected(projection) => projection.unproject(east, north),
         }
     }
 
@@ -86,9 +87,12 @@ impl Grid {
                 let away = turned(lon_deg - self.origin[0] - middle);
                 [self.origin[0] + middle + away, lat_deg]
             }
-            Frame::Utm(utm) => {
-                let knots = self.knots.get_or_init(|| Knots::new(utm, self.bounds_deg()));
-                knots.project(lat_deg, lon_deg)
+            Frame::Projected(projection) => {
+                let knots = self.knots.get_or_init(|| Knots::new(projection, self.bounds_deg()));
+                match knots {
+                    Some(knots) => knots.project(lat_deg, lon_deg),
+                    None => projection.project(lat_deg, lon_deg),
+                }
             }
         };
         let row = (self.origin[1] - north) / self.step[1];
@@ -105,11 +109,14 @@ impl Grid {
             return [south, west, north, east];
         }
         let mut bounds = [f64::INFINITY, f64::INFINITY, -f64::INFINITY, -f64::INFINITY];
+        // An edge beyond the edge of the map says nothing about the posts inside.
+        let mut is_open = false;
         for index in 0..EDGE_POINTS {
             let share = index as f64 / (EDGE_POINTS as f64 - 1.0);
             let (row, column) = (share * (last_row + 1.0) - 1.0, share * (last_column + 1.0) - 1.0);
             for place in [[-1.0, column], [last_row, column], [row, -1.0], [row, last_column]] {
                 let [lat, lon] = self.position(place[0], place[1]);
+                is_open |= !(lat.is_finite() && lon.is_finite());
                 bounds[0] = bounds[0].min(lat);
                 bounds[1] = bounds[1].min(lon);
                 bounds[2] = bounds[2].max(lat);
@@ -118,6 +125,9 @@ impl Grid {
         }
         // Edges are curved: the outermost point may lie between two of those above.
         let [south, west, north, east] = bounds;
+        if is_open {
+            return [-91.0, -181.0, 91.0, 181.0];
+        }
         let room = ((north - south) + (east - west)) / EDGE_POINTS.pow(2) as f64;
         [south - room, west - room, north + room, east + room]
     }
@@ -130,7 +140,11 @@ impl Grid {
                 let narrow = lat.to_radians().cos().max(0.0);
                 self.step[1].max(self.step[0] * narrow) * 3600.0
             }
-            Frame::Utm(_) => self.step[0].max(self.step[1]) / ARC_SECOND_M,
+            Frame::Projected(ref projection) => {
+                let [lat, _] = self.position(self.rows as f64 / 2.0, self.columns as f64 / 2.0);
+                let ground_m = if lat.is_finite() { projection.ground_m(lat) } else { 1.0 };
+                self.step[0].max(self.step[1]) * ground_m / ARC_SECOND_M
+            }
         };
         // Steps of 1/3600 degree are not exact.
         (arcsec * 1e6).round() / 1e6
@@ -157,15 +171,19 @@ struct Knots {
 }
 
 impl Knots {
-    fn new(utm: &Utm, [south, west, north, east]: [f64; 4]) -> Self {
-        let count = |size: f64| (((size / KNOTS_DEG).ceil() as usize) + 1).clamp(3, KNOTS_MAX);
+    /// Knots over an area, deg; `None` where they would be too many.
+    fn new(projection: &Projection, [south, west, north, east]: [f64; 4]) -> Option<Self> {
+        let count = |size: f64| (((size / KNOTS_DEG).ceil() as usize) + 1).max(3);
         let (rows, columns) = (count(north - south), count(east - west));
+        if rows > KNOTS_MAX || columns > KNOTS_MAX {
+            return None;
+        }
         let step = [(north - south) / (rows as f64 - 1.0), (east - west) / (columns as f64 - 1.0)];
         let value = |index: usize| {
             let (row, column) = ((index / columns) as f64, (index % columns) as f64);
-            utm.project(south + row * step[0], west + column * step[1])
+            projection.project(south + row * step[0], west + column * step[1])
         };
-        Self {
+        Some(Self {
             south_deg: south,
             middle_deg: west.midpoint(east),
             half_deg: (east - west) / 2.0,
@@ -173,7 +191,7 @@ impl Knots {
             columns,
             rows,
             values: (0..rows * columns).map(value).collect(),
-        }
+        })
     }
 
     /// Easting and northing, m; of a position far off, those of no post of the raster.
@@ -211,13 +229,15 @@ fn weights(at: f64) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use groundwave_model::terrain::Utm;
+
     use super::*;
 
     #[test]
     fn quadratics_between_knots_err_below_a_centimetre() {
         // 50 km square of zone 32 at 69 degrees north, 10 m posts.
         let utm = Utm::zone(32, false);
-        let frame = Frame::Utm(utm.clone());
+        let frame = Frame::Projected(Projection::Utm(utm.clone()));
         let grid = Grid::new(frame, [5_000; 2], [600_000.0, 7_700_000.0], [10.0; 2]);
         for index in 0..500 {
             let (row, column) = (f64::from(index * 37 % 5_000), f64::from(index * 911 % 5_000));
@@ -233,7 +253,7 @@ mod tests {
 
     #[test]
     fn bounds_hold_every_post() {
-        let frame = Frame::Utm(Utm::zone(60, false));
+        let frame = Frame::Projected(Projection::Utm(Utm::zone(60, false)));
         let grid = Grid::new(frame, [1_000; 2], [790_000.0, 1_500_000.0], [100.0; 2]);
         let [south, west, north, east] = grid.bounds_deg();
         assert!(east > 180.0 && west < 180.0, "{west} to {east}");
@@ -248,6 +268,23 @@ mod tests {
                 assert!((place[0] - row).abs() < 1e-3 && (place[1] - column).abs() < 1e-3);
             }
         }
+    }
+
+    #[test]
+    fn rasters_of_a_continent_and_of_the_world_have_their_posts() {
+        // The world in Mollweide's projection: its corners are off the map.
+        let world = Frame::Projected(Projection::Mollweide);
+        let world = Grid::new(world, [180, 360], [-17.95e6, 8.95e6], [1e5; 2]);
+        assert_eq!(world.bounds_deg(), [-91.0, -181.0, 91.0, 181.0]);
+        let [row, column] = world.place(57.7, 11.9);
+        let [lat, lon] = world.position(row, column);
+        assert!((lat - 57.7).abs() < 1e-9 && (lon - 11.9).abs() < 1e-9, "{lat} {lon}");
+        // Web Mercator at 60 degrees: posts are half as far apart on the ground.
+        let web = Frame::Projected(Projection::WebMercator);
+        let web = Grid::new(web, [3, 3], [1.2e6, 8_399_737.9], [30.0; 2]);
+        assert!((web.resolution_arcsec() - 15.0 / 30.87).abs() < 1e-3, "{web:?}");
+        let [row, column] = web.place(60.0, web.position(1.0, 1.0)[1]);
+        assert!(row.abs() < 0.01 && (column - 1.0).abs() < 1e-6, "{row} {column}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use groundwave_model::terrain::VerticalDatum;
+use groundwave_model::terrain::{Projection, VerticalDatum};
 use tiff_reader::{Ifd, TiffError, TiffFile};
 
 use super::band::Band;
@@ -19,6 +19,8 @@ const MODEL_PIXEL_SCALE: u16 = 33_550;
 const MODEL_TIEPOINT: u16 = 33_922;
 const MODEL_TRANSFORMATION: u16 = 34_264;
 const GEO_KEY_DIRECTORY: u16 = 34_735;
+const GEO_DOUBLES: u16 = 34_736;
+const GEO_TEXTS: u16 = 34_737;
 const GDAL_METADATA: u16 = 42_112;
 const GDAL_NODATA: u16 = 42_113;
 
@@ -27,9 +29,14 @@ const GT_RASTER_TYPE: u16 = 1025;
 const GEODETIC_CRS: u16 = 2048;
 const ANGULAR_UNITS: u16 = 2054;
 const PROJECTED_CRS: u16 = 3072;
+const PROJECTION_TEXT: u16 = 3073;
+const PROJECTION_METHOD: u16 = 3075;
 const LINEAR_UNITS: u16 = 3076;
 const VERTICAL: u16 = 4096;
 const VERTICAL_UNITS: u16 = 4099;
+
+/// Code of a system that the file describes itself.
+const USER_DEFINED: u16 = 32_767;
 
 /// Most rows and columns.
 const SIDE_MAX: u32 = 1 << 20;
@@ -39,6 +46,9 @@ const STRIP_ROWS: usize = 64;
 
 /// Furthest easting from the central meridian, m: beyond, the projection is of no use.
 const EAST_MAX_M: f64 = 1e6;
+
+/// Furthest coordinate of other projections, m: half of the equator and some cells.
+const MAP_MAX_M: f64 = 2.1e7;
 
 /// Kind of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +98,20 @@ impl Keys {
     fn get(&self, key: u16) -> Option<u16> {
         let entry = self.0.iter().find(|[id, place, ..]| *id == key && *place == 0);
         entry.map(|[_, _, _, value]| *value)
+    }
+
+    /// Number of a key that is kept among those of the file.
+    fn number(&self, ifd: &Ifd, key: u16) -> Option<f64> {
+        let entry = self.0.iter().find(|[id, place, ..]| *id == key && *place == GEO_DOUBLES);
+        let at = usize::from(entry?[3]);
+        ifd.tag(GEO_DOUBLES)?.value.as_f64_vec()?.get(at).copied()
+    }
+
+    /// Text of a key.
+    fn text<'t>(&self, ifd: &'t Ifd, key: u16) -> Option<&'t str> {
+        let entry = self.0.iter().find(|[id, place, ..]| *id == key && *place == GEO_TEXTS);
+        let [_, _, length, at] = entry?.map(usize::from);
+        ifd.tag(GEO_TEXTS)?.value.as_str()?.get(at..at + length)
     }
 
     /// Horizontal system of a key that may hold a compound one.
@@ -218,14 +242,29 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
             }
             Frame::Geographic
         }
-        Some(1) => {
+        // GDAL describes a projection that GeoTIFF lacks in a text.
+        Some(1 | USER_DEFINED) => {
             let code = keys.horizontal(PROJECTED_CRS);
             let unit = keys.get(LINEAR_UNITS).unwrap_or(9001);
             if unit != 9001 {
                 return Err(bad("ProjLinearUnitsGeoKey (3076)", unit.to_string(), "9001 (metre)"));
             }
-            crs::projected(code)
-                .ok_or_else(|| bad("coordinate system", format!("EPSG:{code}"), crs::ALLOWED))?
+            let of_method = || {
+                let method = keys.get(PROJECTION_METHOD)?;
+                let is_datum = [0, USER_DEFINED].contains(&keys.get(GEODETIC_CRS).unwrap_or(0));
+                let is_usual = is_datum || crs::is_geographic(keys.horizontal(GEODETIC_CRS));
+                crs::described(method, |key| keys.number(ifd, key)).filter(|_| is_usual)
+            };
+            let of_text = || crs::of_text(keys.text(ifd, PROJECTION_TEXT)?);
+            let frame = match code {
+                0 | USER_DEFINED => of_method().or_else(of_text),
+                _ => crs::projected(code),
+            };
+            let what = match code {
+                0 | USER_DEFINED => "one that the file describes".to_owned(),
+                _ => format!("EPSG:{code}"),
+            };
+            frame.ok_or_else(|| bad("coordinate system", what, crs::ALLOWED))?
         }
         Some(other) => {
             let allowed = "1 (projected) or 2 (geographic)";
@@ -259,7 +298,7 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
     let origin = [corner[0] + half * step[0], corner[1] - half * step[1]];
     let (least, most) = match frame {
         Frame::Geographic => (1e-7, 10.0),
-        Frame::Utm(_) => (1e-2, 1e5),
+        Frame::Projected(_) => (1e-2, 1e5),
     };
     if !step.iter().all(|step| (least..=most).contains(step)) {
         let actual = format!("{} eastwards, {} southwards", step[0], step[1]);
@@ -277,12 +316,16 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
                 && north <= 90.0 + step[1],
             "latitudes from -90 to 90, longitudes from -360 to 360 degrees",
         ),
-        Frame::Utm(_) => (
+        Frame::Projected(Projection::Utm(_)) => (
             west >= 5e5 - EAST_MAX_M
                 && east <= 5e5 + EAST_MAX_M
                 && south >= -9.4e6
                 && north <= 1.94e7,
             "eastings from -500000 to 1500000, northings from -9400000 to 19400000 m",
+        ),
+        Frame::Projected(_) => (
+            [west, east, south, north].iter().all(|m| m.abs() <= MAP_MAX_M),
+            "coordinates from -21000000 to 21000000 m",
         ),
     };
     if !is_near {

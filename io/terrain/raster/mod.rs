@@ -22,3 +22,4 @@ pub use error::RasterError;
 pub(super) use file::{Raster, file_digest};
 pub(super) use grid::turned;
 pub(super) use mosaic::{Mosaic, Reading, RecentBlocks};
+pub use open::RemoteFile;

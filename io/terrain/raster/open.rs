@@ -1,5 +1,6 @@
 //! Files opened within limits of what they may claim.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +28,24 @@ const LIMITS: OpenOptions = OpenOptions {
 /// Opens a file within limits.
 pub(super) fn open(path: &Path) -> Result<TiffFile, RasterError> {
     open_file(path)
+        .map_err(|reason| RasterError::Read { path: path.to_owned(), reason: reason.to_string() })
+}
+
+/// A file that is read by windows where it is.
+pub trait RemoteFile: TiffSource + fmt::Debug {
+    /// Address, for messages and names.
+    fn url(&self) -> &str;
+
+    /// Digest of what names this version of the file.
+    fn digest(&self) -> String;
+}
+
+/// Opens a source of bytes within limits; `path` is for messages.
+pub(super) fn open_source(
+    source: Arc<dyn TiffSource>,
+    path: &Path,
+) -> Result<TiffFile, RasterError> {
+    TiffFile::from_source_with_options(source, LIMITS)
         .map_err(|reason| RasterError::Read { path: path.to_owned(), reason: reason.to_string() })
 }
 

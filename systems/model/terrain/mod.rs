@@ -19,6 +19,7 @@ mod path;
 mod point;
 mod posts;
 mod profile;
+mod projection;
 mod shared;
 pub(crate) mod short;
 #[doc(hidden)]
@@ -43,6 +44,7 @@ pub use point::{BadPoint, GeoPoint};
 pub use posts::{POST_VOID, PostWindow};
 pub(crate) use profile::fill_gaps;
 pub use profile::{Profile, earth_bulge_m, sample_filled, sample_profile};
+pub use projection::{Albers, Azimuthal, Origin, Projection};
 pub use shared::SharedTerrain;
 pub use tile::{BadTileName, TileId};
 pub use used::{TerrainUse, TileSet};

@@ -29,7 +29,7 @@ use open::{
 };
 
 pub use fallbacks::Fallbacks;
-pub use open::{budget_bytes, cover, inputs_of};
+pub use open::{NamedCover, address_of, budget_bytes, cover, inputs_of};
 pub use recorded::replay_failure;
 
 /// Sources of terrain and geoid.
@@ -50,8 +50,9 @@ pub struct TerrainOptions {
     pub geoid: Option<PathBuf>,
 
     /// Folder of land cover: GeoTIFF files of ESA WorldCover, NLCD, CORINE, canopy or building heights, or of
-    /// classes in a classes.toml; with it ITU-R P.1812 is the model where none is named
-    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_LAND_COVER")]
+    /// classes in a classes.toml; or the address (https://) of one such file, which is read by windows; with it ITU-R
+    /// P.1812 is the model where none is named
+    #[arg(long, value_name = "DIR|URL", env = "GROUNDWAVE_LAND_COVER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub land_cover: Option<PathBuf>,
 
@@ -68,6 +69,11 @@ pub struct TerrainOptions {
     #[arg(long, env = "GROUNDWAVE_TERRAIN_FETCH", value_parser = BoolishValueParser::new())]
     #[serde(skip)]
     pub fetch: bool,
+
+    /// Fetch nothing: of land cover at an address, windows that were read before are used
+    #[arg(long, env = "GROUNDWAVE_OFFLINE", value_parser = BoolishValueParser::new(), conflicts_with = "fetch")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub offline: bool,
 
     /// Height between posts: `interpolated` between four, or that of the `nearest` one as SPLAT! takes it
     /// [default: that of the scenario, else interpolated]
@@ -152,6 +158,7 @@ impl TerrainOptions {
             terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
             posts: self.posts.or(other.posts),
             fetch: self.fetch || other.fetch,
+            offline: self.offline || other.offline,
             fallbacks: Fallbacks::default(),
             memory_mb: self.memory_mb.or(other.memory_mb),
         }
@@ -245,12 +252,10 @@ impl TerrainOptions {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
             }
             ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
-                let sources = Sources { land_cover: self.land_cover.clone(), ..Sources::default() };
+                let sources = self.cover_alone();
                 Ok(OpenTerrain { remedy: remedy_of_unnamed(scenario), ..open(sources)? })
             }
-            ScenarioTerrain::Flat { elevation_msl_m } => {
-                flat(*elevation_msl_m, self.land_cover.clone())
-            }
+            ScenarioTerrain::Flat { elevation_msl_m } => flat(*elevation_msl_m, self.cover_alone()),
             ScenarioTerrain::Tiles { names, directory, geoid, posts } => {
                 let (folder, geoid) = (directory.as_deref(), geoid.as_deref());
                 let ground =
@@ -290,9 +295,19 @@ impl TerrainOptions {
             geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
             flat_earth: self.flat_earth,
             land_cover: self.land_cover.clone(),
+            is_offline: self.offline,
             posts: first(self.posts.as_ref(), of_posts, posts).unwrap_or_default(),
             memory_mb: self.memory_mb,
         })
+    }
+
+    /// Land cover over no tiles.
+    fn cover_alone(&self) -> Sources {
+        Sources {
+            land_cover: self.land_cover.clone(),
+            is_offline: self.offline,
+            ..Sources::default()
+        }
     }
 
     /// Rejects a scenario whose tiles are missing, unless ground without a tile is known.

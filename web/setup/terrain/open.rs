@@ -5,12 +5,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use groundwave_files::address::is_address;
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
 use groundwave_model::EVALUATION;
 use groundwave_model::terrain::{Flat, Posts, Terrain};
 use groundwave_simulation::evaluation;
-use groundwave_terrain::cache::Index;
+use groundwave_terrain::cache::{Client, Index, Proxy, Windows};
 use groundwave_terrain::memory::usual_budget_bytes;
 use groundwave_terrain::{LandCover, OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
@@ -69,6 +70,7 @@ pub(super) struct Sources {
     pub cache: Option<PathBuf>,
     pub geoid: Option<PathBuf>,
     pub land_cover: Option<PathBuf>,
+    pub is_offline: bool,
     pub flat_earth: bool,
     pub posts: Posts,
     pub memory_mb: Option<u64>,
@@ -79,17 +81,58 @@ pub fn budget_bytes(memory_mb: Option<u64>) -> u64 {
     memory_mb.map_or_else(usual_budget_bytes, |mb| mb.saturating_mul(1_000_000))
 }
 
-/// Opens land cover, where a folder of it is named.
+/// Name of the folder of windows in a cache; folders of terrain are read past it.
+const WINDOWS: &str = ".windows";
+
+/// Land cover that is named: a folder, or the address of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedCover<'a> {
+    /// The folder or address; `None` without land cover.
+    pub place: Option<&'a Path>,
+    /// Folder of fetched terrain that is named, in place of the user's.
+    pub cache: Option<&'a Path>,
+    /// `true` if nothing may be fetched.
+    pub is_offline: bool,
+}
+
+/// The address of a file, where a path is one.
+#[must_use]
+pub fn address_of(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| is_address(text))
+}
+
+/// Opens land cover, where it is named.
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn cover(folder: Option<&Path>) -> Result<Option<LandCover>, Failure> {
-    folder.map(LandCover::open).transpose().map_err(Failure::input)
+pub fn cover(named: NamedCover<'_>) -> Result<Option<LandCover>, Failure> {
+    let Some(place) = named.place else {
+        return Ok(None);
+    };
+    let Some(address) = address_of(place) else {
+        return LandCover::open(place).map(Some).map_err(Failure::input);
+    };
+    let own = || user_cache().map(|folder| folder.with_file_name("land-cover"));
+    let folder = named.cache.map(Path::to_owned).or_else(own).ok_or_else(|| {
+        let what = "no folder for windows of land cover: name one with --terrain-cache";
+        Failure::Input(what.to_owned())
+    })?;
+    let proxy = || Proxy::from_variables(|name| std::env::var(name).ok());
+    let client = match named.is_offline {
+        true => None,
+        false => Some(Client::new(proxy().map_err(Failure::input)?)),
+    };
+    let windows = Windows { folder: folder.join(WINDOWS), client };
+    let invalid = |error| Failure::Input(format!("land cover: {error}"));
+    let file = windows.open(address).map_err(invalid)?;
+    LandCover::open_remote(file).map(Some).map_err(Failure::input)
 }
 
 /// Opens tiles, a geoid and land cover. Ground without a tile is unknown, or at sea level with `flat_earth`.
 pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
-    let Sources { folder, cache, geoid, land_cover, flat_earth, posts, memory_mb } = sources;
+    let Sources { folder, cache, geoid, land_cover, is_offline, flat_earth, posts, memory_mb } =
+        sources;
+    let named = NamedCover { place: land_cover.as_deref(), cache: cache.as_deref(), is_offline };
     let folders: Vec<_> = folder.iter().chain(&cache).cloned().collect();
     let stack =
         TerrainStack::open_folders(&folders, geoid.as_deref(), posts).map_err(Failure::input)?;
@@ -97,7 +140,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
         true => OffTiles::SeaLevel,
         false => OffTiles::Unknown,
     });
-    let stack = stack.with_cover(cover(land_cover.as_deref())?);
+    let stack = stack.with_cover(cover(named)?);
     let inputs = inputs_of(&stack, flat_earth);
     let stack = Arc::new(stack);
     Ok(OpenTerrain {
@@ -111,6 +154,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
             terrain_cache: absolute(cache),
             posts: Some(posts),
             fetch: false,
+            offline: is_offline,
             memory_mb,
             fallbacks: Fallbacks::default(),
         },
@@ -160,6 +204,9 @@ pub(super) fn digests<'a>(
     }
     // In parallel: this dominates the start of a sweep over many tiles.
     let digest = |file: &Supplying| {
+        if let Some(digest) = &file.digest {
+            return Ok((file.name.clone(), digest.clone()));
+        }
         let path = file.path.canonicalize()?;
         let digest = match receipts.get(&path) {
             Some(digest) => digest.clone(),
@@ -186,13 +233,10 @@ fn sha256(path: &Path) -> io::Result<String> {
 }
 
 /// Flat ground. Land cover is read over that at sea level.
-pub(super) fn flat(
-    elevation_msl_m: f64,
-    land_cover: Option<PathBuf>,
-) -> Result<OpenTerrain, Failure> {
-    if land_cover.is_some() {
+pub(super) fn flat(elevation_msl_m: f64, sources: Sources) -> Result<OpenTerrain, Failure> {
+    if sources.land_cover.is_some() {
         if elevation_msl_m == 0.0 {
-            return open(Sources { land_cover, flat_earth: true, ..Sources::default() });
+            return open(Sources { flat_earth: true, ..sources });
         }
         return Err(Failure::Input(format!(
             "invalid flat_msl_m: found {elevation_msl_m} with land cover, allowed 0, or tiles"

@@ -38,9 +38,15 @@ impl TerrainOptions {
             Some(names) => Some(self.land_cover_of(names, "log", None)?),
             None => None,
         };
+        let (is_offline, memory_mb) = (self.offline, self.memory_mb);
         if inputs.contains_key(NO_TERRAIN) {
-            let memory_mb = self.memory_mb;
-            return open(Sources { geoid, land_cover, memory_mb, ..Sources::default() });
+            return open(Sources {
+                geoid,
+                land_cover,
+                is_offline,
+                memory_mb,
+                ..Sources::default()
+            });
         }
         let Some(flat_msl_m) = inputs.get("flat_msl_m") else {
             let flat_earth = self.flat_earth || inputs.contains_key(FLAT_EARTH);
@@ -51,6 +57,7 @@ impl TerrainOptions {
                 folder: folder.or_else(|| downloaded("srtm")),
                 geoid,
                 land_cover,
+                is_offline,
                 flat_earth,
                 memory_mb: self.memory_mb,
                 posts: if is_nearest { Posts::Nearest } else { Posts::Interpolated },
@@ -62,10 +69,11 @@ impl TerrainOptions {
             Some(geoid) => open(Sources {
                 geoid: Some(geoid),
                 land_cover,
+                is_offline,
                 flat_earth: true,
                 ..Sources::default()
             }),
-            None => flat(elevation_msl_m, land_cover),
+            None => flat(elevation_msl_m, Sources { land_cover, is_offline, ..Sources::default() }),
         }
     }
 
@@ -120,12 +128,10 @@ impl TerrainOptions {
                 files.land_cover.as_ref(),
             )?),
         };
-        let land_cover = options.land_cover.clone();
+        let cover = options.cover_alone();
         let ground = match identity.get("flat_msl_m") {
-            Some(height) => flat(flat_height_m(height, "sweep plan")?, land_cover)?,
-            None if identity.contains_key(NO_TERRAIN) => {
-                open(Sources { land_cover, ..Sources::default() })?
-            }
+            Some(height) => flat(flat_height_m(height, "sweep plan")?, cover)?,
+            None if identity.contains_key(NO_TERRAIN) => open(cover)?,
             None => {
                 options.terrain_cache = options.terrain_cache.or(files.cache.clone());
                 let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
