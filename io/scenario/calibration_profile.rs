@@ -8,6 +8,11 @@
 //! location_percent = 50.0
 //! situation_percent = 50.0
 //! land_cover = false
+//! [area]                         # of the measured links; older profiles have none
+//! south_deg = 57.6
+//! west_deg = 11.7
+//! north_deg = 57.8
+//! east_deg = 12.1
 //! [[class]]
 //! frequency_mhz = [3000.0, 8000.0]
 //! distance_km = [0.0, 1.0]
@@ -24,7 +29,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use groundwave_model::radio::{Calibration, FittedWith, Offset};
+use groundwave_model::radio::{Area, Calibration, FittedWith, Offset};
 use groundwave_simulation::measure::calibrate::Fitted;
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
@@ -34,6 +39,7 @@ use serde::Deserialize;
 struct File {
     name: String,
     fitted: Option<FittedWith>,
+    area: Option<Area>,
     #[serde(default)]
     class: Vec<Class>,
 }
@@ -82,9 +88,32 @@ pub fn read(name: &str, text: &str) -> Result<Calibration, TomlErrors> {
         spread_db: class.spread_db,
     });
     let classes: Vec<Offset> = classes.collect();
-    let whole = Calibration { name: file.name, classes, fitted: file.fitted };
+    let whole = Calibration { name: file.name, classes, fitted: file.fitted, area: file.area };
+    let of = |name: &str, fitted, area| Calibration {
+        name: name.to_owned(),
+        classes: Vec::new(),
+        fitted,
+        area,
+    };
     for (at, class) in whole.classes.iter().enumerate() {
-        let alone = Calibration { name: "one".to_owned(), classes: vec![*class], fitted: None };
+        let pairs = [
+            ("frequency_mhz", Some(class.frequency_mhz), true),
+            ("distance_km", Some(class.distance_km), true),
+            ("interval_db", class.interval_db, false),
+        ];
+        for (key, pair, is_strict) in pairs {
+            let is_reversed =
+                |[low, high]: &[f64; 2]| if is_strict { low >= high } else { low > high };
+            if let Some([low, high]) = pair.filter(is_reversed) {
+                let allowed = "the first below the second";
+                document.invalid(
+                    &format!("class[{at}].{key}"),
+                    format!("[{low:?}, {high:?}]"),
+                    allowed,
+                );
+            }
+        }
+        let alone = Calibration { classes: vec![*class], ..of("one", None, None) };
         if let Err(bad) = alone.validate() {
             let what = format!("{} is out of range", bad.found);
             document.invalid(&format!("class[{at}]"), what, bad.allowed.to_string());
@@ -93,12 +122,18 @@ pub fn read(name: &str, text: &str) -> Result<Calibration, TomlErrors> {
     if whole.classes.is_empty() {
         document.invalid("class", "no classes", "at least one [[class]]");
     }
-    let of =
-        |name: &str, fitted| Calibration { name: name.to_owned(), classes: Vec::new(), fitted };
-    if let Err(bad) = of("one", whole.fitted).validate() {
+    if let Err(bad) = of("one", whole.fitted, None).validate() {
         document.invalid("fitted", bad.to_string(), bad.allowed.to_string());
     }
-    let only_name = of(&whole.name, None);
+    if let Err(bad) = of("one", None, whole.area).validate() {
+        document.invalid("area", bad.to_string(), bad.allowed.to_string());
+    }
+    if let Some(area) = whole.area.filter(|area| area.south_deg > area.north_deg) {
+        let Area { south_deg, north_deg, .. } = area;
+        let found = format!("{south_deg} to {north_deg}");
+        document.invalid("area", found, "south_deg not above north_deg");
+    }
+    let only_name = of(&whole.name, None, None);
     if let Err(bad) = only_name.validate() {
         let what = format!("{} characters", bad.found);
         document.invalid("name", what, "1 to 64 characters");
@@ -107,9 +142,15 @@ pub fn read(name: &str, text: &str) -> Result<Calibration, TomlErrors> {
     Ok(whole)
 }
 
-/// A profile as a file, with the model and environment it was fitted with and the quality of each class.
+/// A profile as a file, with the model and environment it was fitted with, its area and the quality of each class.
 #[must_use]
-pub fn write(name: &str, source: &str, with: &FittedWith, fitted: &[Fitted]) -> String {
+pub fn write(
+    name: &str,
+    source: &str,
+    with: &FittedWith,
+    area: Option<&Area>,
+    fitted: &[Fitted],
+) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut out = format!(
         "# Offsets of the model, fitted on {}. Named by a scenario with\n# [calibration]\n# file = \
@@ -122,6 +163,19 @@ pub fn write(name: &str, source: &str, with: &FittedWith, fitted: &[Fitted]) -> 
     let _ = write!(out, "\n[fitted]\n{values}\n");
     if !tables.is_empty() {
         let _ = write!(out, "\n[fitted.{}\n", tables.trim_end());
+    }
+    if let Some(Area { south_deg, west_deg, north_deg, east_deg }) = area {
+        // Outwards to four digits, some 10 m.
+        let edge = |deg: &f64, outward: f64, most_deg: f64| {
+            ((deg * 1e4 + outward * 0.5).round() / 1e4).clamp(-most_deg, most_deg)
+        };
+        let (south, north) = (edge(south_deg, -1.0, 90.0), edge(north_deg, 1.0, 90.0));
+        let (west, east) = (edge(west_deg, -1.0, 180.0), edge(east_deg, 1.0, 180.0));
+        let _ = write!(
+            out,
+            "\n[area]\nsouth_deg = {south:?}\nwest_deg = {west:?}\nnorth_deg = {north:?}\n\
+             east_deg = {east:?}\n"
+        );
     }
     for one in fitted {
         let Offset { frequency_mhz, distance_km, loss_db, .. } = one.offset;
@@ -174,13 +228,18 @@ mod tests {
         let clutter = Clutter::Statistical { below_height_m: 12.0, location_percent: 50.0 };
         let environment = Environment { clutter: Some(clutter), ..Environment::default() };
         let with = environment.fitted_with(true);
-        let text = write("north \"side\"", "a.gwlog", &with, &[fitted]);
+        let area = Area { south_deg: 57.6, west_deg: 11.7, north_deg: 57.8, east_deg: 12.0 };
+        let text = write("north \"side\"", "a.gwlog", &with, Some(&area), &[fitted]);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.toml");
         std::fs::write(&path, &text).unwrap();
         let read = load(&path).unwrap();
         assert_eq!((read.name.as_str(), &read.classes[..]), ("north \"side\"", &[offset][..]));
         assert_eq!(read.fitted, Some(with), "{text}");
+        let own = read.area.unwrap();
+        let apart =
+            [own.south_deg - 57.6, own.west_deg - 11.7, own.north_deg - 57.8, own.east_deg - 12.0];
+        assert!(apart.iter().all(|deg| deg.abs() < 2e-4), "{own:?}");
         let begin = text.find("\n[fitted]").unwrap();
         let end = text.find("\n[[class]]").unwrap();
         std::fs::write(&path, format!("{}{}", &text[..begin], &text[end..])).unwrap();
@@ -189,6 +248,17 @@ mod tests {
             (text.replace("loss_db = -4.2", "loss_db = -94.2"), "class[0]"),
             (text.replace("[-5.0, -3.0]", "[-95.0, -3.0]"), "[-60, 60]"),
             (text.replace("links", "lynx"), "lynx"),
+            (
+                text.replace("distance_km = [0.0, 1.0]", "distance_km = [1.0, 0.5]"),
+                "invalid class[0].distance_km: found [1.0, 0.5], allowed the first below the second",
+            ),
+            (
+                text.replace("[3000.0, 8000.0]", "[8000.0, 3000.0]"),
+                "class[0].frequency_mhz: found [8000.0, 3000.0]",
+            ),
+            (text.replace("[-5.0, -3.0]", "[-3.0, -5.0]"), "class[0].interval_db"),
+            (text.replace("north_deg = 57.8", "north_deg = 157.8"), "north_deg"),
+            (text.replace("south_deg = 57", "south_deg = 67"), "south_deg not above north_deg"),
             (text.replace("time_percent = 50", "time_percent = 150"), "time_percent"),
             (text.replace("\"itm\"", "\"item\""), "item"),
             ("name = \"x\"\n".to_owned(), "no classes"),

@@ -7,8 +7,8 @@ use clap::Args;
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_model::radio::FittedWith;
 use groundwave_model::radio::budget::Workspace;
+use groundwave_model::radio::{Area, FittedWith};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_scenario::calibration_profile;
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
@@ -69,6 +69,8 @@ struct Document<'a> {
     name: &'a str,
     /// Model and environment of the predictions.
     fitted: FittedWith,
+    /// Area of the measured links.
+    area: Option<Area>,
     classes: &'a [Fitted],
     /// Measured directions over ground without terrain data: offsets rest on assumed ground there.
     directions_without_ground: usize,
@@ -109,7 +111,7 @@ impl Calibrate {
             };
             Some((prior, result.margin.sensitivity_dbm))
         };
-        let mut without_ground = 0;
+        let (mut without_ground, mut positions) = (0, Vec::new());
         let mut directions = 0_usize;
         let mut samples_of = |(way, past): (&LinkDirection, &LevelHistory)| {
             let ends = view.node(way.0).zip(view.node(way.1));
@@ -129,6 +131,7 @@ impl Calibrate {
                 }
                 let [one, other] = *place;
                 let (prior, sensitivity_dbm) = expected([from, to], levels.positions)?;
+                positions.extend(levels.positions);
                 Some(Sample {
                     way: *way,
                     place: if way.0 <= way.1 { [one, other] } else { [other, one] },
@@ -164,7 +167,8 @@ impl Calibrate {
         refuse_unusable(&fitted)?;
         let with = view.environment.fitted_with(ground.terrain.has_cover());
         let source = self.log.display().to_string();
-        let text = calibration_profile::write(&name, &source, &with, &fitted);
+        let area = Area::around(&positions);
+        let text = calibration_profile::write(&name, &source, &with, area.as_ref(), &fitted);
         output::write_whole(&self.output, text.as_bytes())?;
         let has_ground = match without_ground == directions {
             true => Err(Failure::no_terrain(format!(
@@ -181,6 +185,7 @@ impl Calibrate {
                 file: &self.output,
                 name: &name,
                 fitted: with,
+                area,
                 classes: &fitted,
                 directions_without_ground: without_ground,
                 directions_below_sensitivity: below.iter().map(|kind| kind.directions).sum(),

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use groundwave_http::Failure;
 use groundwave_model::radio::modulation::MODULATIONS;
+use groundwave_model::radio::presets::modems::{MODEMS, Modem};
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
 use groundwave_model::radio::{Environment, Model};
 use groundwave_text::{Align, Table};
@@ -29,6 +30,7 @@ enum Catalogue {
     Antennas,
     Roles,
     Modulations,
+    Modems,
     Models,
 }
 
@@ -40,10 +42,11 @@ impl Presets {
                 Some(Catalogue::Antennas) => output.json(&ANTENNAS),
                 Some(Catalogue::Roles) => output.json(&ROLES),
                 Some(Catalogue::Modulations) => output.json(&MODULATIONS),
+                Some(Catalogue::Modems) => output.json(&modem_list()),
                 Some(Catalogue::Models) => output.json(&model_list()),
                 None => output.json(&json!({
                     "radios": RADIOS, "antennas": ANTENNAS, "roles": ROLES, "modulations": MODULATIONS,
-                    "models": model_list(),
+                    "modems": modem_list(), "models": model_list(),
                 })),
             };
         }
@@ -52,6 +55,7 @@ impl Presets {
             (Catalogue::Antennas, "Antennas", antennas(), sources_of_antennas()),
             (Catalogue::Roles, "Roles", roles(), String::new()),
             (Catalogue::Modulations, "Modulations", modulations(), String::new()),
+            (Catalogue::Modems, "Modems of LoRa", modems(), String::new()),
             (Catalogue::Models, "Path-loss models", models(), sources_of_models()),
         ];
         let is_selected = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
@@ -68,6 +72,37 @@ impl Presets {
         }
         output.text(&out)
     }
+}
+
+/// Modem presets with their values.
+fn modem_list() -> Vec<Value> {
+    let one = |(modem, name): &(Modem, &str)| {
+        json!({
+            "id": name, "frequency_mhz": modem.frequency_mhz, "bandwidth_hz": modem.bandwidth_hz,
+            "spreading_factor": modem.spreading_factor, "coding_rate": modem.coding_rate,
+        })
+    };
+    MODEMS.iter().map(one).collect()
+}
+
+fn modems() -> Table {
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("MHz", Align::Right),
+        ("kHz", Align::Right),
+        ("spreading factor", Align::Right),
+        ("code rate", Align::Right),
+    ]);
+    for (modem, name) in &MODEMS {
+        table.row([
+            (*name).to_owned(),
+            modem.frequency_mhz.map_or("of the radio".to_owned(), |mhz| mhz.to_string()),
+            (modem.bandwidth_hz / 1e3).to_string(),
+            modem.spreading_factor.to_string(),
+            format!("4/{}", modem.coding_rate),
+        ]);
+    }
+    table
 }
 
 /// Lines below a table: texts that do not fit a column, whole.

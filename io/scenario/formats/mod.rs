@@ -19,7 +19,7 @@
 //! | [`batctl`], [`batctl_text`], [`olsrd`], [`olsr_text`] | | | | yes | |
 //! | [`babel`], [`bmx`], [`vis`], [`k7`] | | | | yes | |
 //! | [`meshviewer`] | | yes | | yes | |
-//! | [`cnml`], [`openwifimap`], [`nycmesh`], [`core_imn`] | | yes | | | |
+//! | [`cnml`], [`openwifimap`], [`nycmesh`], [`ttn`], [`core_imn`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
@@ -109,6 +109,7 @@ pub mod sumo;
 #[cfg(test)]
 mod tests;
 mod text;
+pub mod ttn;
 pub mod ttnmapper;
 pub mod vis;
 pub mod wardrive;
@@ -221,7 +222,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 45] = [
+pub static FORMATS: [&Format; 46] = [
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
@@ -259,6 +260,7 @@ pub static FORMATS: [&Format; 45] = [
     &meshtastic_mqtt::FORMAT,
     &meshcore::FORMAT,
     &openwifimap::FORMAT,
+    &ttn::FORMAT,
     &nycmesh::FORMAT,
     &ffmap::GRAPH,
     &ffmap::NODELIST,

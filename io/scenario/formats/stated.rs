@@ -45,7 +45,8 @@ impl Stated {
         let region = region.to_ascii_uppercase();
         let (_, low_mhz, high_mhz, slot_mhz) = REGIONS.iter().find(|own| own.0 == region)?;
         let plain = |name: &str| name.replace(['_', ' '], "").to_ascii_lowercase();
-        let named = |name: &str| modems::MODEMS.iter().find(|own| plain(own.1) == plain(name));
+        let own = &modems::MODEMS[..modems::MESHTASTIC];
+        let named = |name: &str| own.iter().find(|own| plain(own.1) == plain(name));
         let (modem, _) = named(modem).or_else(|| named("LongFast"))?;
         Some(Self {
             frequency_mhz: slot_mhz.or(Some(f64::midpoint(*low_mhz, *high_mhz))),

@@ -4,7 +4,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::radio::modulation::ModulationId;
-use crate::radio::{LinkResult, Model, Verdict, Warning, Warnings};
+use crate::radio::{Basis, Expectation, LinkResult, Model, Verdict, Warning, Warnings};
 use crate::terrain::PathGround;
 
 /// The result of a link in both directions, reduced to what routing and views need.
@@ -80,7 +80,7 @@ const NOT_COMPUTABLE_DB: f64 = 1_000.0;
 ///
 /// The text form has all fields. The binary form, which digests are made of, has those of version 0.1.0,
 /// so that logs of that version replay to their digests: the rating by link margin as `verdict`, and no
-/// probability, which follows from other fields.
+/// probability, interval and basis, which follow from other inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Direction {
     /// Total path loss, dB.
@@ -99,6 +99,11 @@ pub struct Direction {
     pub per: f64,
     /// Probability that a link like this one works, [0, 1].
     pub link_prob: f64,
+    /// Received power of 90 % of links like this one, dBm: 5 % lie below the first, 5 % above the
+    /// second.
+    pub rx_power_interval_dbm: [f64; 2],
+    /// Knowledge that probability and interval rest on.
+    pub basis: Basis,
     /// Verdict by that probability.
     pub verdict: Verdict,
     /// `true` if the receiver can decode the transmitter.
@@ -108,7 +113,7 @@ pub struct Direction {
 impl Serialize for Direction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_text = serializer.is_human_readable();
-        let fields = if is_text { 9 } else { 8 };
+        let fields = if is_text { 11 } else { 8 };
         let mut out = serializer.serialize_struct("Direction", fields)?;
         out.serialize_field("path_loss_db", &self.path_loss_db)?;
         out.serialize_field("rx_power_dbm", &self.rx_power_dbm)?;
@@ -119,6 +124,8 @@ impl Serialize for Direction {
         out.serialize_field("per", &self.per)?;
         if is_text {
             out.serialize_field("link_prob", &self.link_prob)?;
+            out.serialize_field("rx_power_interval_dbm", &self.rx_power_interval_dbm)?;
+            out.serialize_field("basis", &self.basis)?;
             out.serialize_field("verdict", &self.verdict)?;
         } else {
             let by_margin = if self.compatible {
@@ -142,6 +149,8 @@ impl Direction {
         data_rate_bps: 0.0,
         per: 1.0,
         link_prob: 0.0,
+        rx_power_interval_dbm: [0.0; 2],
+        basis: Basis::GroundUnknown,
         verdict: Verdict::NoLink,
         compatible: false,
     };
@@ -156,9 +165,21 @@ impl Direction {
             data_rate_bps: result.rate.data_rate_bps,
             per: result.rate.per,
             link_prob: result.prediction.link_prob,
+            rx_power_interval_dbm: result.prediction.rx_power_interval_dbm,
+            basis: result.prediction.basis,
             verdict: result.verdict,
             // Every compatible link has a limiting factor.
             compatible: result.limiting_factor.is_some(),
+        }
+    }
+
+    /// Interval and probability of links like this one.
+    #[must_use]
+    pub fn expectation(&self) -> Expectation {
+        Expectation {
+            basis: self.basis,
+            rx_power_interval_dbm: self.rx_power_interval_dbm,
+            link_prob: self.link_prob,
         }
     }
 
@@ -185,6 +206,7 @@ impl LinkBudget {
             rx_power_dbm: -NOT_COMPUTABLE_DB,
             snr_db: -NOT_COMPUTABLE_DB,
             link_margin_db: -NOT_COMPUTABLE_DB,
+            rx_power_interval_dbm: [-NOT_COMPUTABLE_DB; 2],
             ..Direction::NONE
         };
         Self {
@@ -210,6 +232,16 @@ impl LinkBudget {
             warnings: forward.warnings.union(backward.warnings),
             forward: Direction::of(forward),
             backward: Direction::of(backward),
+        }
+    }
+
+    /// The direction that works with the lower probability; of equal ones that with less link margin.
+    #[must_use]
+    pub fn weaker(&self) -> &Direction {
+        let rank = |way: &Direction| (way.link_prob, way.link_margin_db);
+        match rank(&self.forward) <= rank(&self.backward) {
+            true => &self.forward,
+            false => &self.backward,
         }
     }
 

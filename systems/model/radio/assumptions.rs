@@ -301,6 +301,7 @@ mod tests {
                 name: "harbour".to_owned(),
                 classes: vec![class],
                 fitted: None,
+                area: None,
             }),
             ..Environment::default()
         };

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::path_loss::{Model, Share};
 use super::surroundings::Clutter;
+use crate::terrain::GeoPoint;
 
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;
@@ -37,6 +38,70 @@ pub struct Calibration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(dive)]
     pub fitted: Option<FittedWith>,
+    /// Area of the links that were measured: beyond it the interval is that of a place never measured; absent where
+    /// not stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
+    pub area: Option<Area>,
+}
+
+/// Rectangle around the ends of measured links. West of the eastern edge by longitude, or across 180 degrees with a
+/// western edge east of the eastern one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct Area {
+    /// Southern edge, degrees north, [-90, 90].
+    #[garde(range(min = -90.0, max = 90.0), custom(finite))]
+    pub south_deg: f64,
+    /// Western edge, degrees east, [-180, 180].
+    #[garde(range(min = -180.0, max = 180.0), custom(finite))]
+    pub west_deg: f64,
+    /// Northern edge, degrees north, [-90, 90].
+    #[garde(range(min = -90.0, max = 90.0), custom(finite))]
+    pub north_deg: f64,
+    /// Eastern edge, degrees east, [-180, 180].
+    #[garde(range(min = -180.0, max = 180.0), custom(finite))]
+    pub east_deg: f64,
+}
+
+/// Distance from the area within which a position belongs to the place, m: the surveyed cities are 5 to 20 km
+/// across, and houses and power differ little within one.
+pub const PLACE_M: f64 = 10_000.0;
+
+impl Area {
+    /// Rectangle around positions; `None` without any. Positions on both sides of 180 degrees make it cross that
+    /// meridian where it is narrower so.
+    #[must_use]
+    pub fn around(positions: &[GeoPoint]) -> Option<Self> {
+        let edges = |value: &dyn Fn(&GeoPoint) -> f64| {
+            let values = positions.iter().map(value);
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], one| {
+                [low.min(one), high.max(one)]
+            })
+        };
+        positions.first()?;
+        let [south_deg, north_deg] = edges(&|at| at.lat_deg());
+        let [west_deg, east_deg] = edges(&|at| at.lon_deg());
+        let [west_turned, east_turned] = edges(&|at| at.lon_deg().rem_euclid(360.0));
+        let [west_deg, east_deg] = match east_turned - west_turned < east_deg - west_deg {
+            true => {
+                [west_turned, east_turned].map(|deg| if deg > 180.0 { deg - 360.0 } else { deg })
+            }
+            false => [west_deg, east_deg],
+        };
+        Some(Self { south_deg, west_deg, north_deg, east_deg })
+    }
+
+    /// `true` if a position lies in the area or within [`PLACE_M`] of it.
+    #[must_use]
+    pub fn holds(&self, at: GeoPoint) -> bool {
+        let [up_deg, aside_deg] = at.reach_deg(PLACE_M);
+        let is_in_latitude =
+            (self.south_deg - up_deg..=self.north_deg + up_deg).contains(&at.lat_deg());
+        let width_deg = (self.east_deg - self.west_deg).rem_euclid(360.0);
+        let east_of_edge_deg = (at.lon_deg() - self.west_deg + aside_deg).rem_euclid(360.0);
+        is_in_latitude && east_of_edge_deg <= width_deg + 2.0 * aside_deg
+    }
 }
 
 /// Model and environment of the predictions that measurements were compared with.
@@ -181,6 +246,21 @@ mod tests {
         let diffraction = Environment { model: Model::DeltaBullington, ..Environment::default() };
         let late = Environment { time_percent: 99.0, ..diffraction.clone() };
         assert!(diffraction.fitted_with(false).differences(&late.fitted_with(false)).is_empty());
+    }
+
+    #[test]
+    fn area_holds_its_place_and_ten_kilometres_around() {
+        let at = |lat, lon| GeoPoint::new(lat, lon).unwrap();
+        let town = Area::around(&[at(57.70, 11.90), at(57.75, 12.00), at(57.72, 11.95)]).unwrap();
+        let edges = [town.south_deg, town.west_deg, town.north_deg, town.east_deg];
+        assert_eq!(edges, [57.70, 11.90, 57.75, 12.00]);
+        assert!(town.holds(at(57.72, 11.95)) && town.holds(at(57.83, 12.15)));
+        assert!(!town.holds(at(57.85, 11.95)) && !town.holds(at(57.72, 12.18)));
+        let across = Area::around(&[at(-17.0, 179.9), at(-17.1, -179.8)]).unwrap();
+        assert!((across.west_deg, across.east_deg) == (179.9, -179.8));
+        assert!(across.holds(at(-17.0, 180.0 - 1e-9)) && across.holds(at(-17.0, -179.75)));
+        assert!(!across.holds(at(-17.0, 0.0)) && !across.holds(at(-17.0, 179.7)));
+        assert_eq!(Area::around(&[]), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use groundwave_values::bounds::{BadValue, within};
 use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
-use crate::terrain::Profile;
+use crate::terrain::{GeoPoint, Profile};
 
 /// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
 /// far field and has no meaning at zero distance.
@@ -31,6 +31,8 @@ pub(super) struct View<'a> {
     pub undulation_m: [f64; 2],
     /// Latitude half-way, deg; absent when the profile carries no positions.
     pub latitude_deg: Option<f64>,
+    /// Positions of the ends; absent when the profile carries none.
+    pub ends: Option<[GeoPoint; 2]>,
     pub terrain: TerrainReport,
     /// True if the heights are of different kinds.
     pub is_mixed: bool,
@@ -68,6 +70,7 @@ impl<'a> View<'a> {
             clutter: along_path(&profile.clutter_agl_m),
             undulation_m,
             latitude_deg: profile.lat_deg.get(profile.lat_deg.len() / 2).copied(),
+            ends: profile.ends(),
             terrain: TerrainReport {
                 tiles_used: u32::try_from(used.tiles.as_slice().len()).unwrap_or(u32::MAX),
                 void_samples: used.void_samples,

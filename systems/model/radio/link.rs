@@ -117,6 +117,7 @@ impl Prepared<'_> {
             ground_known: terrain.ground == PathGround::Known,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),
+            is_elsewhere: self.is_elsewhere(view.ends),
             model_sigma_db: path.sigma_db,
             distance_m: view.distance_m,
             free_space_db: path.losses.free_space_loss_db,

@@ -4,7 +4,7 @@ use groundwave_propagation::free_space::free_space_loss_db;
 use groundwave_propagation::outage::RainFading;
 use groundwave_propagation::vegetation::woodland_loss_db;
 
-use super::calibration::Offset;
+use super::calibration::{Area, Offset};
 use super::clutter::clutter_db;
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
@@ -14,6 +14,7 @@ use super::path_loss::{
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
+use crate::terrain::GeoPoint;
 
 /// Losses of a path, with the model that computed them.
 #[derive(Debug, Clone)]
@@ -80,7 +81,7 @@ pub(super) fn path_loss(
     let added_db = added_db + median_tx_db - clutter_tx_db + median_rx_db - clutter_rx_db;
     let added_db = added_db + link.median_building_db();
     let median_db = losses.sum_db() + added_db;
-    let offset_db = calibrate(link, view.distance_m, &mut losses, &mut warnings);
+    let offset_db = calibrate(link, view, &mut losses, &mut warnings);
     let median_db = match offset_db {
         Some(offset_db) => (median_db + offset_db).max(losses.free_space_loss_db),
         None => median_db,
@@ -150,12 +151,15 @@ fn or_fallback(
 /// free space.
 fn calibrate(
     link: &Prepared<'_>,
-    distance_m: f64,
+    view: &View<'_>,
     losses: &mut Losses,
     warnings: &mut Warnings,
 ) -> Option<f64> {
     let calibration = link.env.calibration.as_ref()?;
-    let offset_db = calibration.loss_db(link.frequency_mhz, distance_m);
+    let is_elsewhere = link.is_elsewhere(view.ends);
+    let has_class = calibration.class(link.frequency_mhz, view.distance_m).is_some();
+    warnings.note(has_class && is_elsewhere, Warning::CalibrationElsewhere);
+    let offset_db = calibration.loss_db(link.frequency_mhz, view.distance_m);
     if offset_db == 0.0 {
         return None;
     }
@@ -211,6 +215,14 @@ impl Prepared<'_> {
     pub(super) fn calibrated(&self, distance_m: f64) -> Option<&Offset> {
         let calibration = self.env.calibration.as_ref()?;
         calibration.class(self.frequency_mhz, distance_m)
+    }
+
+    /// `true` if one of the ends, where they are known, lies beyond the place that the calibration profile was made
+    /// at.
+    pub(super) fn is_elsewhere(&self, ends: Option<[GeoPoint; 2]>) -> bool {
+        let area = self.env.calibration.as_ref().and_then(|calibration| calibration.area);
+        let outside = |area: Area| ends.is_some_and(|ends| !ends.iter().all(|at| area.holds(*at)));
+        area.is_some_and(outside)
     }
 
     /// Loss of the woodland on every path, dB.

@@ -68,6 +68,19 @@ impl Basis {
         }
     }
 
+    /// The basis in a few words.
+    #[must_use]
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::LineOfSight => "clear line of sight",
+            Self::Terrain => "terrain known",
+            Self::Calibrated => "calibrated",
+            Self::Indoor => "indoors",
+            Self::SurroundingsUnknown => "surroundings unknown",
+            Self::GroundUnknown => "ground unknown",
+        }
+    }
+
     /// The basis in words.
     #[must_use]
     pub const fn text(self) -> &'static str {
@@ -118,6 +131,8 @@ pub(crate) struct Evidence<'a> {
     pub clear: bool,
     /// Class of the calibration profile that the path belongs to.
     pub calibrated: Option<&'a Offset>,
+    /// `true` if an end lies beyond the place of that profile.
+    pub is_elsewhere: bool,
     /// Standard deviation of the model itself in time and over locations, dB.
     pub model_sigma_db: f64,
     /// Path length, m.
@@ -186,7 +201,12 @@ impl Evidence<'_> {
             let half_width_db = class.interval_db.map(|[low, high]| (high - low) / 2.0);
             // A 95 % interval is 1.96 standard deviations either way.
             let of_offset_db = half_width_db.map(|half_db| half_db.abs() / 1.96);
-            place_sigma_db = of_offset_db.unwrap_or(place_sigma_db);
+            let of_class_db = of_offset_db.unwrap_or(place_sigma_db);
+            // The offset of another place: its error, and what places differ by.
+            place_sigma_db = match self.is_elsewhere {
+                true => total_sigma_db(of_class_db, basis.sigmas_db()[1]),
+                false => of_class_db,
+            };
         }
         // A calibration has measured surroundings and walls.
         if self.calibrated.is_none() {
@@ -323,6 +343,7 @@ mod tests {
         ground_known: true,
         clear: false,
         calibrated: None,
+        is_elsewhere: false,
         model_sigma_db: 0.0,
         distance_m: 5e3,
         free_space_db: 105.2,
@@ -425,6 +446,10 @@ mod tests {
         assert_eq!((distribution.basis, distribution.median_db), (Basis::Calibrated, 118.0));
         assert_eq!(distribution.link_sigma_db, 9.0);
         assert!((distribution.place_sigma_db - 1.0).abs() < 1e-9);
+        // Of another place, whose own deviation of 7 dB comes on top.
+        let elsewhere = Evidence { is_elsewhere: true, ..calibrated }.distribution();
+        assert_eq!((elsewhere.median_db, elsewhere.link_sigma_db), (118.0, 9.0));
+        assert!((elsewhere.place_sigma_db - 50.0_f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use super::prediction::{Distribution, Evidence, Exposure};
 use super::prepare::Prepared;
 use super::station::Antenna;
+use crate::terrain::GeoPoint;
 
 type Lane = [f64; BATCH];
 
@@ -30,6 +31,8 @@ pub(crate) struct Receivers {
     pub ground_msl_m: [Lane; 2],
     /// Geoid under the receiver above the ellipsoid, m.
     pub undulation_m: Lane,
+    /// `true` if an end lies beyond the place of the calibration profile.
+    pub is_elsewhere: [bool; BATCH],
 }
 
 /// Losses and powers of each receiver, dB and dBm.
@@ -54,6 +57,7 @@ impl Default for Receivers {
             azimuth_deg: [[0.0; BATCH]; 2],
             ground_msl_m: [[0.0; BATCH]; 2],
             undulation_m: [0.0; BATCH],
+            is_elsewhere: [false; BATCH],
         }
     }
 }
@@ -217,6 +221,11 @@ impl<'a> PreparedTransmitter<'a> {
         self.link.verdict(alike, loss_db, link_margin_db)
     }
 
+    /// `true` if an end lies beyond the place that the calibration profile was made at.
+    pub fn is_elsewhere(&self, ends: [GeoPoint; 2]) -> bool {
+        self.link.is_elsewhere(Some(ends))
+    }
+
     /// `true` if the receivers can decode the transmitter.
     pub fn is_compatible(&self) -> bool {
         self.link.compatible
@@ -248,6 +257,7 @@ impl<'a> PreparedTransmitter<'a> {
             ground_known,
             clear,
             calibrated: self.link.calibrated(distance_m),
+            is_elsewhere: receivers.is_elsewhere[place],
             model_sigma_db: paths.sigma_db.0[place],
             distance_m,
             free_space_db: budgets.free_space_db[place],

@@ -104,11 +104,14 @@ pub enum Warning {
     ShareNotModelled,
     /// The calibration profile was fitted with another model or environment.
     CalibrationMismatch,
+    /// An end lies more than 10 km beyond the area of the calibration profile: the interval is that of a place
+    /// never measured.
+    CalibrationElsewhere,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 39] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -147,6 +150,7 @@ impl Warning {
         Self::P528TerrainObstructs,
         Self::ShareNotModelled,
         Self::CalibrationMismatch,
+        Self::CalibrationElsewhere,
     ];
 }
 

@@ -46,6 +46,13 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Positions of both ends; `None` where the profile carries none.
+    #[must_use]
+    pub fn ends(&self) -> Option<[GeoPoint; 2]> {
+        let last = self.lat_deg.len().checked_sub(1)?;
+        Some([self.point(0)?, self.point(last)?])
+    }
+
     /// The ground along `path` by heights that were measured elsewhere, 2 or more, evenly spaced, all known.
     #[must_use]
     pub fn over(path: &Path, elevation_msl_m: Vec<f64>) -> Self {

@@ -27,8 +27,9 @@ pub struct StationOptions {
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     antenna: Vec<String>,
 
-    /// Modem preset of Meshtastic over the LoRa radio of positions: bandwidth, spreading factor, coding rate
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = names(&MODEMS))]
+    /// Modem preset over the LoRa radio of positions: bandwidth, spreading factor, coding rate of Meshtastic; those and
+    /// the frequency of MeshCore and of data rates of LoRaWAN (see `groundwave presets modems`)
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = names(&MODEMS), hide_possible_values = true)]
     modem: Vec<Modem>,
 
     /// Antenna height of positions without one, m above ground, or with a unit: 30ft

@@ -49,6 +49,7 @@ fn content_counts_more_than_the_ending() {
         ("", r#"{"links":[{"localIP":"1","remoteIP":"2"}]}"#, "olsrd"),
         ("", r#"{"rows":[{"value":{"latlng":[1,2]}}]}"#, "openwifimap"),
         ("", r#"[{"id":1,"coordinates":[1,2]}]"#, "nycmesh"),
+        ("", r#"[{"netID":"000013","id":"roof"}]"#, "ttn"),
         ("", r#"{"nodes":[{"node_id":"a"}]}"#, "meshviewer"),
         ("", r#"{"nodes":{"a":{"neighbours":{}}}}"#, "meshviewer"),
         ("", r#"{"links":[{"source":"a","target":"b","source_tq":1}]}"#, "meshviewer"),

@@ -1,5 +1,6 @@
 //! Maps of running meshes as plans.
 
+use groundwave_model::radio::Waveform;
 use groundwave_model::sample::station;
 use groundwave_model::terrain::GeoPoint;
 use groundwave_needs::needs;
@@ -77,6 +78,34 @@ fn devices_of_core_are_read() {
     );
     assert_eq!((kind, names(&plan)), (&core_xml::FORMAT, vec!["n1", "n&2"]));
     assert_eq!((count(&notes, "no position"), count(&notes, "link")), (1, 1));
+}
+
+#[test]
+fn gateways_of_the_things_network_have_positions_and_the_radio_of_their_plan() {
+    let text = r#"[
+        {"netID": "000013", "tenantID": "ttn", "id": "demo-gw1", "eui": "B827EBFFFE8DB885",
+         "location": {"latitude": 43.856691, "longitude": 18.382848, "altitude": 500, "accuracy": 0},
+         "antennaPlacement": "INDOOR", "antennaCount": 1, "online": true,
+         "frequencyPlan": {"region": "EU_863_870", "loraMultiSFChannels": [868300000, 868500000]}},
+        {"netID": "000013", "tenantID": "ttn", "id": "second",
+         "location": {"latitude": 43.85, "longitude": 18.39}, "online": true,
+         "frequencyPlan": {"region": "US_902_928_FSB_2"}},
+        {"netID": "000013", "tenantID": "other", "id": "demo-gw1", "online": true},
+        {"netID": "000013", "id": "zero", "location": {"latitude": 0, "longitude": 0}},
+        {"tenantID": "ttn"}]"#;
+    let (kind, plan, notes) = maps(text);
+    assert_eq!((kind.name, names(&plan)), ("ttn", vec!["demo-gw1", "second"]));
+    assert_eq!((count(&notes, "no position"), count(&notes, "without netID")), (2, 1));
+    let radio = |at: usize| {
+        let radio = &plan.nodes[at].station.radio;
+        (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform)
+    };
+    let lora = |spreading_factor| Waveform::Lora { spreading_factor, coding_rate: 5 };
+    assert_eq!(radio(0), (868.3, 125e3, lora(12)));
+    assert_eq!(radio(1), (902.3, 125e3, lora(10)));
+    // The answer about one gateway.
+    let one = &text[text.find('{').unwrap()..=text.find("}},").unwrap() + 1];
+    assert_eq!(names(&maps(one).1), ["demo-gw1"]);
 }
 
 #[test]

@@ -168,6 +168,8 @@ impl Scratch {
             own || centre.as_ref().is_ok_and(|centre| terrain.is_fine_surface(*centre))
         });
         self.receivers.undulation_m[place] = undulation_m;
+        self.receivers.is_elsewhere[place] =
+            centre.is_ok_and(|centre| site.transmitter.is_elsewhere([site.position, centre]));
         true
     }
 

@@ -2,8 +2,8 @@
 
 use groundwave_model::radio::pattern::Cuts;
 use groundwave_model::radio::{
-    Calibration, Clutter, ClutterCategory, Indoor, Model, NoiseCategory, Offset, Pattern, Pointing,
-    Surroundings, Vegetation, presets,
+    Area, Calibration, Clutter, ClutterCategory, Indoor, Model, NoiseCategory, Offset, Pattern,
+    Pointing, Surroundings, Vegetation, presets,
 };
 use groundwave_propagation::polarization::Polarization;
 use ndarray::{Array2, s};
@@ -148,11 +148,26 @@ fn cells_are_links_under_every_configuration() {
             name: name.to_owned(),
             classes: offsets.map(class).to_vec(),
             fitted: None,
+            area: None,
         })
     };
     // Harder near, easier far, as the model has it between.
     add("calibrated", &|s| {
         s.environment.calibration = calibrated("hills", [(0.0, 4.0, 9.5), (8.0, 100.0, -6.25)])
+    });
+    // In part beyond the place of the calibration: the edge crosses the cells.
+    add("calibrated elsewhere", &|s| {
+        let [lat_deg, lon_deg] = [s.position.lat_deg(), s.position.lon_deg()];
+        let mut profile = calibrated("valley", [(0.0, 4.0, 9.5), (4.0, 100.0, -6.25)]);
+        profile.iter_mut().for_each(|profile| {
+            profile.area = Some(Area {
+                south_deg: lat_deg - 0.085,
+                west_deg: lon_deg - 1.0,
+                north_deg: lat_deg - 0.08,
+                east_deg: lon_deg + 1.0,
+            });
+        });
+        s.environment.calibration = profile;
     });
     // Never below free space.
     add("calibrated beyond reason", &|s| {

@@ -135,7 +135,7 @@ pub fn fit(samples: &[Sample]) -> Vec<Fitted> {
 #[must_use]
 pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
     let classes = fitted.iter().map(Fitted::class).collect();
-    Calibration { name: name.to_owned(), classes, fitted: None }
+    Calibration { name: name.to_owned(), classes, fitted: None, area: None }
 }
 
 /// Level by which receivers of a kind received below the sensitivity that is stated for them.
