@@ -6,10 +6,10 @@ use clap::Args;
 use groundwave_http::Failure;
 use groundwave_model::link::LinkPercentile;
 use groundwave_model::radio::budget::Workspace;
-use groundwave_model::radio::{Assumptions, LinkResult, Prediction, Surroundings};
+use groundwave_model::radio::{Assumptions, Expectation, LinkResult, Surroundings};
 use groundwave_model::terrain::{CoverSource, HeightSource, Posts, Profile, TileSet};
 use groundwave_simulation::link::{judge, percentiles, trace};
-use groundwave_text::{bits_per_second, distance, percent};
+use groundwave_text::{bits_per_second, distance};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Endpoint, Path};
@@ -290,19 +290,13 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
 
 /// Distribution of links like this one in both directions, and what it rests on.
 fn alike(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
-    let interval = |prediction: &Prediction| {
-        let [low_dbm, high_dbm] = prediction.rx_power_interval_dbm;
-        format!("{low_dbm:.0} to {high_dbm:.0} dBm")
-    };
-    let chance = |prediction: &Prediction| percent(prediction.link_prob);
-    let [there, back] = [forward, backward].map(|result| &result.prediction);
+    let [there, back] = [forward, backward].map(|result| Expectation::from(&result.prediction));
     let _ = writeln!(out);
-    for (name, show) in [
-        ("90 % of links like this", &interval as &dyn Fn(&Prediction) -> String),
-        ("works with", &chance),
-    ] {
-        let _ = writeln!(out, "  {name:<26}{:>18}{:>18}", show(there), show(back));
-    }
+    let mut line = |name: &str, show: &dyn Fn(&Expectation) -> String| {
+        let _ = writeln!(out, "  {name:<26}{:>18}{:>18}", show(&there), show(&back));
+    };
+    line(Expectation::INTERVAL, &Expectation::interval);
+    line(Expectation::CHANCE, &Expectation::chance);
     let _ = writeln!(out, "  {}", output::faint(there.basis.text()));
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
-use groundwave_model::radio::{Assumptions, CalibratedBy, Verdict};
+use groundwave_model::radio::{Assumptions, CalibratedBy, Expectation, Verdict};
 use groundwave_model::terrain::{PathGround, SWAPPED, Terrain, is_swapped};
 use groundwave_raster::scene;
 use groundwave_scenario::Scenario;
@@ -71,6 +71,14 @@ pub fn verdict_over(ground: PathGround, model_verdict: Verdict) -> &'static str 
     match ground.is_enough() {
         true => verdict(model_verdict),
         false => NO_TERRAIN,
+    }
+}
+
+/// Probability that a link over `ground` works; a dash over unknown ground, which leaves no verdict.
+pub fn chance_over(ground: PathGround, expectation: &Expectation) -> String {
+    match ground.is_enough() {
+        true => expectation.chance(),
+        false => "–".to_owned(),
     }
 }
 

@@ -206,6 +206,11 @@ pub fn warning(text: &str) -> String {
 
 /// A table with bold headings; cells of `verdict_column` are coloured by verdict.
 pub fn table(table: &Table, verdict_column: Option<usize>) -> String {
+    table_within(table, verdict_column, WIDTH_USUAL)
+}
+
+/// A table as [`table`] shows it, of another width where the output is not a terminal.
+pub fn table_within(table: &Table, verdict_column: Option<usize>, file_width: usize) -> String {
     let style = |column, row: Option<usize>, cell: String| match row {
         None => painted(Style::new().bold(), &cell),
         Some(_) if verdict_column == Some(column) => {
@@ -216,7 +221,7 @@ pub fn table(table: &Table, verdict_column: Option<usize>) -> String {
     };
     match terminal_width() {
         Some(width) => table.render_in_blocks(width, style),
-        None => table.render(WIDTH_USUAL, style),
+        None => table.render(file_width, style),
     }
 }
 

@@ -1,8 +1,7 @@
 //! Title, verdict and key values.
 
-use groundwave_model::radio::LinkResult;
+use groundwave_model::radio::{Expectation, LinkResult};
 use groundwave_raster::scene::svg::{Anchor, Canvas, Font};
-use groundwave_text::percent;
 
 use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;
@@ -36,7 +35,9 @@ pub(super) fn draw(
 /// The verdict with the probability behind it, at the right; returns its left edge.
 fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
     let chance = match result.terrain.ground.is_enough() {
-        true => format!("works with {}", percent(result.prediction.link_prob)),
+        true => {
+            format!("{} {}", Expectation::CHANCE, Expectation::from(&result.prediction).chance())
+        }
         false => format!("{} dB", text::signed(result.margin.link_margin_db, 1)),
     };
     let words = format!("{} · {chance} · {}", verdict(result), sight(result));

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_gateway::Snapshot;
-use groundwave_model::radio::Station;
+use groundwave_model::radio::{Expectation, Station};
 use groundwave_model::terrain::PathGround;
-use groundwave_simulation::link::{LinkBudget, LinkView};
+use groundwave_simulation::link::{Direction, LinkBudget, LinkView};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
     ManualShape, Means, Protocol, Shape, SideView, Tally, Wiring, next_hops,
@@ -92,6 +92,10 @@ pub struct Link {
     pub back: bool,
     /// SNR, dB; absent when the pair is out of range.
     pub snr_db: Option<f64>,
+    /// Interval of the received power and probability that a link like this one works; absent when the pair
+    /// is out of range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expectation>,
     /// Samples of the terrain profile without data, which assume ground at sea level.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing_samples: u32,
@@ -347,7 +351,8 @@ impl Testbed {
                 to: name(&side.to),
                 wire: wire.number,
                 back: side.from > side.to,
-                snr_db: snr_db(view, side),
+                snr_db: direction(view, side).map(|direction| direction.snr_db),
+                expected: direction(view, side).map(Direction::expectation),
                 missing_samples: budget(view, side).map_or(0, |budget| budget.missing_samples),
                 ground: budget(view, side).map_or(PathGround::Known, |budget| budget.ground),
                 predicted: side.shape,
@@ -414,8 +419,8 @@ fn budget<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkBudget> {
     link(view, side).map(|link| &link.budget)
 }
 
-fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {
+/// Budget of a direction; `None` when the pair is out of range.
+fn direction<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a Direction> {
     let budget = budget(view, side)?;
-    let direction = if side.from < side.to { &budget.forward } else { &budget.backward };
-    Some(direction.snr_db)
+    Some(if side.from < side.to { &budget.forward } else { &budget.backward })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, parallel};
-use groundwave_model::radio::Environment;
+use groundwave_model::radio::{Environment, Expectation};
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::deployment::Outline;
 use groundwave_simulation::link::{Inputs, score};
@@ -132,5 +132,6 @@ fn evaluate(terrain: &dyn Terrain, job: &Job<'_>) -> Option<PredictedLink> {
         margin_db: weaker.margin.link_margin_db,
         path_loss_db: weaker.losses.total_path_loss_db,
         viable: weaker.closes(),
+        expectation: Expectation::from(&weaker.prediction),
     })
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Index;
+use groundwave_model::radio::Expectation;
 use groundwave_protocol::Mac;
 use groundwave_protocol::NodeState;
 use groundwave_protocol::heartbeat::{Heartbeat, MeshLink};
@@ -69,6 +70,9 @@ pub struct PredictedLink {
     pub path_loss_db: f64,
     /// `true` if the link closes.
     pub viable: bool,
+    /// Interval of the received power and probability that a link like this one works.
+    #[serde(flatten)]
+    pub expectation: Expectation,
 }
 
 /// A link between two nodes of the fleet.

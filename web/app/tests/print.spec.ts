@@ -120,6 +120,6 @@ test.describe('without terrain', () => {
 
     await page.evaluate((ids) => (window.groundwave.app.ui.selected = ids), [nodes['Ramberget']!, nodes['Masthugget']!]);
     await expect(page.locator('#verdict')).toHaveAttribute('data-rating', 'unknown');
-    expect((await page.locator('#budget tbody th').allTextContents()).map((text) => text.split(',')[0])).toEqual(['Sensitivity', '90 % of such links', 'Verdict']);
+    expect((await page.locator('#budget tbody th').allTextContents()).map((text) => text.split(',')[0])).toEqual(['Sensitivity', '90 % of links like this', 'Verdict']);
   });
 });

@@ -1,6 +1,7 @@
 //! HTML report of a replay: pictures and tables, without external resources.
 
 use groundwave_gateway::Snapshot;
+use groundwave_model::radio::Expectation;
 use groundwave_plot::{HistoryPicture, MapPicture, history_svg, map_svg};
 use groundwave_setup::terrain::REMEDY;
 use groundwave_simulation::history::LinkHistory;
@@ -11,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::fork::{Fork, up_share};
 use super::measured as levels;
 use super::{Run, failures};
-use crate::cli::placeholders;
+use crate::cli::{output, placeholders};
 
 /// Most links in the table.
 const LINKS_MAX: usize = 50;
@@ -86,7 +87,7 @@ fn summary(run: &Run, view: &Snapshot) -> Markup {
             (replayed.commands) " commands; " (replayed.marks) " digests compared, all equal. "
             span.soft { "Digest " (replayed.digest) "." }
         }
-        @if let Some(gaps) = crate::cli::output::gaps(view, REMEDY) {
+        @if let Some(gaps) = output::gaps(view, REMEDY) {
             p class="missing" { (gaps) }
         }
         p { "Assumed: " (view.environment.assumptions(None)) "." }
@@ -189,9 +190,15 @@ fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> T
         ("up", Align::Right),
         ("changes", Align::Right),
         ("least margin dB", Align::Right),
+        (Expectation::CHANCE, Align::Right),
+        (Expectation::INTERVAL, Align::Right),
     ]);
+    let none = || "–".to_owned();
     let name = |id: NodeId| view.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
+        // A pair that went out of range has no prediction any more.
+        let place = view.links.binary_search_by_key(&(*a, *b), |link| (link.a, link.b));
+        let at_the_end = place.ok().map(|place| &view.links[place].budget);
         let share = if link.known_s > 0.0 { link.up_s / link.known_s } else { 0.0 };
         table.row([
             name(*a),
@@ -202,6 +209,10 @@ fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> T
                 true => format!("{:.1}", link.margin_min_db),
                 false => "–".to_owned(),
             },
+            at_the_end.map_or(none(), |budget| {
+                output::chance_over(budget.ground, &budget.weaker().expectation())
+            }),
+            at_the_end.map_or(none(), |budget| budget.weaker().expectation().interval()),
         ]);
     }
     table

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use axum::http::Method;
 use clap::Args;
 use groundwave_http::Failure;
+use groundwave_model::radio::Expectation;
 use groundwave_plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave_simulation::testbed::{NamespaceAssignment, Probe, Wiring};
 use groundwave_testbed::{FarEnd, State, ping, throughput};
@@ -17,6 +18,9 @@ use super::client::{request, show};
 use super::show::{headline, missing_terrain};
 use crate::cli::output::{self, Output};
 
+/// Width of the table where the output is not a terminal.
+const ROWS_WIDTH: usize = 140;
+
 /// Links measured in parallel.
 const PARALLEL_MAX: usize = 16;
 
@@ -27,7 +31,8 @@ Examples:
   groundwave testbed report west north --ping --count 200 --throughput --json
 
 Each cell shows predicted / measured. Loss and rate are those of unicast packets; round trips are of
-both directions together. Counters include all packets since the link was created.";
+both directions together. Counters include all packets since the link was created. The interval is
+that of the received power, and `works with` the probability, of links like this one.";
 
 /// Show predicted and measured values of each link
 #[derive(Args)]
@@ -99,7 +104,10 @@ impl Report {
         }
         let head = output::heading(&headline(&testbed));
         let missing = missing_terrain(&testbed);
-        output.text(&format!("{head}\n{missing}\n{}", output::table(&table(&rows), None)))
+        output.text(&format!(
+            "{head}\n{missing}\n{}",
+            output::table_within(&table(&rows), None, ROWS_WIDTH)
+        ))
     }
 
     /// True for selected links.
@@ -216,6 +224,8 @@ fn table(rows: &[Row<'_>]) -> Table {
         ("round-trip loss, %", right),
         ("rate, Mbit/s", right),
         ("broadcast loss, %", right),
+        (Expectation::CHANCE, right),
+        (Expectation::INTERVAL, right),
     ]);
     for row in rows {
         let (link, shape) = (row.link, &row.link.predicted);
@@ -230,6 +240,9 @@ fn table(rows: &[Row<'_>]) -> Table {
         let rate = measured.and_then(|measured| measured.throughput_bps);
         let mbit = |bps: f64| bps / 1e6;
         let up = |value: f64| shape.up.then_some(value);
+        let expected = |show: &dyn Fn(&Expectation) -> String| {
+            link.expected.as_ref().map_or("-".to_owned(), show)
+        };
         table.row([
             format!("{} > {}", link.from, link.to),
             match (shape.up, link.ground.is_enough()) {
@@ -241,6 +254,8 @@ fn table(rows: &[Row<'_>]) -> Table {
             beside(row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0), lost),
             beside(up(mbit(shape.rate_bps as f64)), rate.map(mbit)),
             beside(Some(shape.broadcast_loss_prob * 100.0), counted),
+            expected(&|expected| output::chance_over(link.ground, expected)),
+            expected(&Expectation::interval),
         ]);
     }
     table

@@ -2,7 +2,7 @@
 
 use groundwave_model::advice::Advice;
 use groundwave_model::mesh::{GroundSummary, Mesh, MeshLink, RouteAnswer, Segment, Summary};
-use groundwave_model::radio::{LinkResult, ModulationId, Verdict};
+use groundwave_model::radio::{Basis, LinkResult, ModulationId, Verdict};
 use groundwave_model::route::Metric;
 use groundwave_model::terrain::PathGround;
 use groundwave_simulation::link::Direction;
@@ -221,6 +221,11 @@ pub struct LinkDirection {
     pub per: f64,
     /// Probability that a link like this one works, [0, 1].
     pub link_prob: f64,
+    /// Received power of 90 % of links like this one, dBm: 5 % lie below the first, 5 % above the
+    /// second.
+    pub rx_power_interval_dbm: [f64; 2],
+    /// Knowledge that probability and interval rest on.
+    pub basis: Basis,
     /// Rating by that probability; `no_link` over unknown ground.
     pub verdict: Verdict,
 }
@@ -237,6 +242,8 @@ impl LinkDirection {
             data_rate_bps: direction.data_rate_bps,
             per: direction.per,
             link_prob: direction.link_prob,
+            rx_power_interval_dbm: direction.rx_power_interval_dbm,
+            basis: direction.basis,
             verdict: verdict_over(ground, direction.verdict),
         }
     }
