@@ -10,14 +10,16 @@
 //! No constant was fitted to the place in its row: ground is level, an end in the street stands among
 //! buildings of 10 m, power is 14 dBm into two dipoles, which the surveys state or their authors assume.
 //! With k local links a calibration is fitted to k links drawn at random, twelve times, and judged on the
-//! others. A model that has no value for half of the links of a place has no row there. It prints the table of the
-//! README.
+//! others. A model that has no value for half of the links of a place has no row there. Where receivers are not
+//! calibrated or gains unknown, the spread is that about the median of each receiver, the rank that among the links
+//! of each, and levels and intervals are not judged. It prints the table of the README.
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
 #[path = "truth/places.rs"]
 mod places;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use groundwave_engine::Seed;
@@ -29,10 +31,13 @@ use groundwave_simulation::measure::calibrate::{Prior, Sample, fit, profile};
 use groundwave_simulation::site::NodeId;
 use rayon::prelude::*;
 
-use places::{Link, Place, places};
+use places::{Level, Link, Place, places};
 
 /// Links of a place that are judged, spread evenly over all.
 const LINKS_MAX: usize = 400;
+
+/// Minimum links of a receiver whose level is unknown.
+const GROUP_MIN: usize = 10;
 
 /// Draws of local links.
 const DRAWS: u64 = 12;
@@ -96,13 +101,39 @@ fn errors(links: &[Link], predictions: &[Prediction]) -> Errors {
     }
 }
 
-/// Spearman's rank correlation; ties keep their order.
+/// Spread about the median of each group and rank within it, both weighted by links; of groups of ten links or more.
+fn of_groups(links: &[Link], predictions: &[Prediction]) -> [f64; 2] {
+    let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, link) in links.iter().enumerate() {
+        groups.entry(link.group).or_default().push(at);
+    }
+    let (mut count, mut squares, mut ranks) = (0.0, 0.0, 0.0);
+    for members in groups.values().filter(|members| members.len() >= GROUP_MIN) {
+        let column = |value: &dyn Fn(usize) -> f64| members.iter().map(|at| value(*at)).collect();
+        let measured: Vec<f64> = column(&|at| links[at].loss_db);
+        let predicted: Vec<f64> = column(&|at| predictions[at].path_loss_db);
+        let mut errors: Vec<f64> = measured.iter().zip(&predicted).map(|(a, b)| a - b).collect();
+        errors.sort_by(f64::total_cmp);
+        let middle_db = errors[errors.len() / 2];
+        squares += errors.iter().map(|db| (db - middle_db).powi(2)).sum::<f64>();
+        ranks += members.len() as f64 * rank_correlation(&measured, &predicted);
+        count += members.len() as f64;
+    }
+    [(squares / count).sqrt(), ranks / count]
+}
+
+/// Spearman's rank correlation; equal values have the mean of their ranks.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let ranks = |values: &[f64]| {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|i, j| values[*i].total_cmp(&values[*j]));
         let mut ranks = vec![0.0; values.len()];
-        order.into_iter().enumerate().for_each(|(rank, at)| ranks[at] = rank as f64);
+        let mut first = 0;
+        for equal in order.chunk_by(|i, j| values[*i] == values[*j]) {
+            let mean = first as f64 + (equal.len() as f64 - 1.0) / 2.0;
+            equal.iter().for_each(|at| ranks[*at] = mean);
+            first += equal.len();
+        }
         ranks
     };
     let (a, b) = (ranks(a), ranks(b));
@@ -171,7 +202,7 @@ fn main() {
         return;
     }
     println!(
-        "| place | links | model | measured - predicted dB | sigma dB | rank | inside 90 % | width dB | k = 1 | k = 3 | k = 10 |"
+        "| place | links | model | measured less predicted | sigma | rank | inside the 90 % interval | width | k = 1 | k = 3 | k = 10 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for place in &places {
@@ -194,16 +225,28 @@ fn main() {
             }
             let predictions: Vec<_> =
                 links.par_iter().map(|link| prediction(place, link, &environment)).collect();
-            let error = errors(&links, &predictions);
+            let mut error = errors(&links, &predictions);
+            if place.level == Level::Unknown {
+                [error.sigma_db, error.rank] = of_groups(&links, &predictions);
+                println!(
+                    "| {} | {} | {label} | – | {:.1} dB | {:.2} | – | {:.0} dB | – | – | – |",
+                    place.name,
+                    links.len(),
+                    error.sigma_db,
+                    error.rank,
+                    error.width_db,
+                );
+                continue;
+            }
             let locally = [1, 3, 10].map(|count| {
                 if links.len() < count + 3 {
                     return "–".to_owned();
                 }
                 let [inside, width_db] = calibrated(place, &links, count, &environment);
-                format!("{inside:.0} %, {width_db:.0}")
+                format!("{inside:.0} %, {width_db:.0} dB")
             });
             println!(
-                "| {} | {} | {} | {:+.1} | {:.1} | {:.2} | {:.0} % | {:.0} | {} |",
+                "| {} | {} | {} | {:+.1} dB | {:.1} dB | {:.2} | **{:.0} %** | {:.0} dB | {} |",
                 place.name,
                 links.len(),
                 label,
