@@ -155,6 +155,14 @@ wasm: setup-build
 	rustup -q target add wasm32-unknown-unknown
 	@sh scripts/wasm.sh
 
+# Tests of the wheel with its notebooks, and of the npm package under node. Not part of `make test`: both are builds
+# of their own. PACKAGES_PROFILE=release tests the wheel that is released; the bits are the same.
+PACKAGES_PROFILE ?= dev
+.PHONY: test-packages
+test-packages: setup data
+	rustup -q target add wasm32-unknown-unknown
+	@sh scripts/test-packages.sh $(PACKAGES_PROFILE)
+
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
 # Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.
 FUZZ_SECONDS ?= 20
