@@ -53,7 +53,7 @@ pub fn geotiff_of(
     });
     entries[5].2 = longs(&offsets.collect::<Vec<_>>());
     let mut place = directory_end;
-    let (mut directory, mut values) = (Vec::new(), Vec::new());
+    let (mut directory, mut values) = (Vec::new(), Vec::<u8>::new());
     for (tag, kind, bytes) in &entries {
         let size = match *kind {
             DOUBLE => 8,
