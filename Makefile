@@ -63,7 +63,7 @@ data:
 	@mkdir -p out
 
 # The page, which release builds hold. `npm run check` proves its types against the interface.
-PAGE = web/app/index.html web/app/vite.config.ts web/app/gazetteer.ts web/app/api/planning.json \
+PAGE = web/app/index.html $(wildcard web/app/*.ts) web/app/api/planning.json \
 	$(shell find web/app/src web/app/public -type f ! -name '*.d.ts')
 
 .PHONY: web

@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 import { documents } from './documents.ts';
 import { gazetteer } from './gazetteer.ts';
+import { worldWaters } from './waters.ts';
 
 /** Smallest file that is compressed, bytes; scripts always are, because the program has their compressed forms alone. */
 const COMPRESSED_BYTES_MIN = 512;
@@ -49,7 +50,7 @@ function preloaded(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [svelte(), gazetteer(), documents(), preloaded(), compressed()],
+  plugins: [svelte(), gazetteer(), worldWaters(), documents(), preloaded(), compressed()],
   build: {
     // The policy of the server allows neither data: modules nor inline scripts.
     assetsInlineLimit: 0,

@@ -15,3 +15,13 @@ declare module 'virtual:gateway' {
   /** Categories of the operations. */
   export const TAGS: string[];
 }
+
+/** Rivers and lakes of the world, TopoJSON; see waters.ts. */
+declare module 'virtual:waters-110m' {
+  const topology: unknown;
+  export default topology;
+}
+declare module 'virtual:waters-50m' {
+  const topology: unknown;
+  export default topology;
+}

@@ -27,6 +27,8 @@ function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): Ex
 export const WORLD_ZOOM_MAX = 7.5;
 /** Zoom up to which countries are named. */
 const COUNTRIES_ZOOM_MAX = 5.5;
+/** Zoom up to which rivers and lakes are drawn: their lines, of 1:50M, are off by up to two kilometres. */
+const WATERS_ZOOM_MAX = 9;
 /** Zoom from which ground that is not loaded is hatched. */
 export const MISSING_ZOOM_MIN = WORLD_ZOOM_MAX - 1.5;
 
@@ -49,6 +51,8 @@ export function layers(theme: MapTheme): LayerSpecification[] {
   const width = ['*', byRating(WIDTHS, (value) => value), ['interpolate', ['linear'], ['coalesce', ['get', 'strength'], STRENGTH_USUAL], 0, BREADTHS[0], 1, BREADTHS[1]]] as unknown as ExpressionSpecification;
   return [
     { id: 'world', type: 'fill', source: 'world', paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
+    { id: 'lakes', type: 'fill', source: 'lakes', maxzoom: WATERS_ZOOM_MAX, paint: { 'fill-color': theme.sea, 'fill-outline-color': theme.river } },
+    { id: 'rivers', type: 'line', source: 'rivers', maxzoom: WATERS_ZOOM_MAX, layout: { 'line-cap': 'round', 'line-join': 'round' }, paint: { 'line-color': theme.river, 'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.8, 4, 1.1, WATERS_ZOOM_MAX, 2.4] } },
     // Ground that is there has its own coasts.
     { id: 'area', type: 'fill', source: 'area', minzoom: MISSING_ZOOM_MIN, paint: { 'fill-color': theme.sea } },
     {
@@ -168,7 +172,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'aim', 'cursor'] as const;
+export const SOURCES = ['world', 'lakes', 'rivers', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'aim', 'cursor'] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {

@@ -5,6 +5,7 @@ export interface MapTheme {
   sea: string;
   land: string;
   border: string;
+  river: string;
   hatch: string;
   hatchGround: string;
   text: string;
@@ -25,6 +26,7 @@ export const THEMES: Record<'light' | 'dark', MapTheme> = {
     sea: '#cfdfe9',
     land: '#f2f0e9',
     border: '#b9b4a6',
+    river: '#8db4cf',
     hatch: '#b98a4a',
     hatchGround: '#f7f1e6',
     text: '#15202b',
@@ -39,6 +41,7 @@ export const THEMES: Record<'light' | 'dark', MapTheme> = {
     sea: '#14202a',
     land: '#262d32',
     border: '#48525a',
+    river: '#3f6a86',
     hatch: '#8a6d3f',
     hatchGround: '#201d18',
     text: '#e6edf2',

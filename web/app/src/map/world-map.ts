@@ -1,10 +1,10 @@
-// Countries, coasts and towns of the world, in the detail that a view needs, where neither ground nor a base map is.
+// Countries, coasts, rivers, lakes and towns of the world, in the detail that a view needs, where neither ground nor a base map is.
 import type { Feature } from 'geojson';
 import type { Map as MapLibre } from 'maplibre-gl';
 import { parsed, towns, type Town } from '../gazetteer';
 import type { LatLon } from '../geo';
 import { point } from './features';
-import { countries, DETAILS, type Detail } from './world';
+import { countries, DETAILS, waters, type Detail } from './world';
 
 /** Zoom from which towns of all sizes are named. */
 const TOWNS_ZOOM_MIN = 5.5;
@@ -52,10 +52,14 @@ export class WorldMap {
     const before = this.#detail;
     this.#detail = level;
     // A server that is gone is told of elsewhere, and asked again.
-    const areas = await countries(DETAILS[level] as Detail).catch(() => null);
-    if (!areas) this.#detail = before;
+    const detail = DETAILS[level] as Detail;
+    const loaded = await Promise.all([countries(detail), waters(detail)]).catch(() => null);
+    if (!loaded) this.#detail = before;
     else if (this.#detail === level) {
+      const [areas, { rivers, lakes }] = loaded;
       this.put('world', areas);
+      this.put('lakes', lakes);
+      this.put('rivers', rivers);
       this.put('countries', areas.flatMap((area) => label(area)));
     }
   }
