@@ -16,6 +16,8 @@ export default defineConfig({
     actionTimeout: 40_000,
     reducedMotion: 'reduce',
     colorScheme: 'light',
+    // Routes of a test see no request of a worker.
+    serviceWorkers: 'block',
     launchOptions: {
       executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update', '--no-first-run'],

@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 import { documents } from './documents.ts';
 import { gazetteer } from './gazetteer.ts';
+import { installed } from './offline.ts';
 import { worldWaters } from './waters.ts';
 
 /** Smallest file that is compressed, bytes; scripts always are, because the program has their compressed forms alone. */
@@ -22,7 +23,7 @@ function compressed(): Plugin {
     closeBundle() {
       for (const name of readdirSync(folder, { recursive: true }) as string[]) {
         const path = join(folder, name);
-        if (!/\.(html|js|css|json|svg|mjs|tsv)$/.test(name)) continue;
+        if (!/\.(html|js|css|json|svg|mjs|tsv|webmanifest)$/.test(name)) continue;
         if (!name.endsWith('.js') && statSync(path).size < COMPRESSED_BYTES_MIN) continue;
         const text = readFileSync(path);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
@@ -50,7 +51,7 @@ function preloaded(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [svelte(), gazetteer(), worldWaters(), documents(), preloaded(), compressed()],
+  plugins: [svelte(), gazetteer(), worldWaters(), documents(), preloaded(), installed(), compressed()],
   build: {
     // The policy of the server allows neither data: modules nor inline scripts.
     assetsInlineLimit: 0,

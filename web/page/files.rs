@@ -35,6 +35,7 @@ const OFFER: &str = "page.json";
 /// Content security policy: everything from this origin, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; \
                       img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
+                      manifest-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Caching of files whose name has a digest of their content.
@@ -185,6 +186,7 @@ fn media(name: &str) -> &'static str {
         "js" | "mjs" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "json" => "application/json",
+        "webmanifest" => "application/manifest+json",
         "svg" => "image/svg+xml",
         "woff2" => "font/woff2",
         "png" => "image/png",
@@ -255,6 +257,7 @@ mod tests {
         assert_eq!(media("index.html"), "text/html; charset=utf-8");
         assert_eq!(media("assets/a-1.js"), "text/javascript; charset=utf-8");
         assert_eq!(media("assets/font.woff2"), "font/woff2");
+        assert_eq!(media("manifest.webmanifest"), "application/manifest+json");
         assert_eq!(media("unknown"), "application/octet-stream");
     }
 }

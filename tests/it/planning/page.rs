@@ -62,6 +62,29 @@ fn files_are_compressed_named_by_content_and_guarded() {
     }
 }
 
+/// A worker or manifest that a browser keeps unasked would hold back every later page.
+#[needs(page)]
+#[test]
+fn manifest_icons_and_worker_are_asked_for_anew() {
+    let bench = Bench::flat();
+    for (path, media) in [
+        ("/manifest.webmanifest", "application/manifest+json"),
+        ("/icon-192.png", "image/png"),
+        ("/icon-512.png", "image/png"),
+        ("/icon-maskable.png", "image/png"),
+        ("/sw.js", "text/javascript; charset=utf-8"),
+    ] {
+        let answer = bench.call("GET", path, &Value::Null);
+        assert_eq!((answer.status.as_u16(), answer.media()), (200, media), "{path}");
+        assert_eq!(answer.headers[header::CACHE_CONTROL], "no-cache", "{path}");
+    }
+    let index = bench.call("GET", "/", &Value::Null);
+    let policy = index.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
+    assert!(policy.contains("manifest-src 'self'"), "{policy}");
+    let text = String::from_utf8(index.body).unwrap();
+    assert!(text.contains("/manifest.webmanifest"), "{text}");
+}
+
 /// The program has the compressed forms of scripts alone: one without them would be missing.
 #[needs(page)]
 #[test]
@@ -82,6 +105,12 @@ fn every_script_of_the_page_is_in_the_program() {
 #[test]
 fn page_of_the_planner_shows_nodes_links_ground_and_coverage() {
     browse("view.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn page_without_its_server_shows_what_it_has_read_and_refuses_changes() {
+    browse("offline.spec.ts");
 }
 
 #[needs(terrain, page)]

@@ -7,6 +7,7 @@ import App from './App.svelte';
 import { textOf, watchFaults } from './faults';
 import { replay } from './replay/replay.svelte';
 import { app } from './store/app.svelte';
+import { workOffline } from './store/offline';
 import { modeOf, read } from './store/url';
 import { view } from './views';
 
@@ -45,6 +46,7 @@ async function begin(): Promise<void> {
   addEventListener('hashchange', () => location.reload());
   place.replaceChildren();
   mount(App, { target: place });
+  workOffline();
 }
 
 begin().catch((fault: unknown) => say(`The page has not begun: ${textOf(fault)}. Reload the page.`));

@@ -1,4 +1,4 @@
-// Modules that the build makes (gazetteer.ts, documents.ts).
+// Modules that the build makes (gazetteer.ts, waters.ts, documents.ts).
 declare module 'virtual:towns' {
   const table: string;
   export default table;
@@ -15,7 +15,6 @@ declare module 'virtual:gateway' {
   /** Categories of the operations. */
   export const TAGS: string[];
 }
-
 /** Rivers and lakes of the world, TopoJSON; see waters.ts. */
 declare module 'virtual:waters-110m' {
   const topology: unknown;

@@ -45,7 +45,7 @@ async function started(process_: ChildProcess, services: Services): Promise<stri
   throw new Error(`the server did not start: ${lines.join('\n')}`);
 }
 
-async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], source: string | null, cover: string | null, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], source: string | null, cover: string | null, frontend: string | null, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
   const program = process.env['GROUNDWAVE'];
   if (!program) throw new Error('GROUNDWAVE names no program');
   const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
@@ -58,7 +58,7 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
   };
   // Fetched terrain of whoever runs the tests is not read, and none is fetched from elsewhere.
   const fetching = ['--terrain-cache', join(folder, 'ground'), ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source, '--land-cover-url', source] : ['--offline'])];
-  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : []), ...(cover ? ['--land-cover', cover] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : []), ...(cover ? ['--land-cover', cover] : []), ...(frontend ? ['--frontend', frontend] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
   const server: Server = {
     url: '',
     folder,
@@ -85,6 +85,7 @@ interface Options {
   extra: string[];
   source: Tiles | null;
   cover: string | null;
+  frontend: string | null;
 }
 
 /** Tests that have a server and open no page of Playwright's. */
@@ -102,8 +103,10 @@ export const served = base.extend<Options & { server: Server }>({
   source: [null, { option: true }],
   /** Folder of land cover. */
   cover: [null, { option: true }],
-  server: async ({ terrain, services, heartbeat_s, basemap, extra, source, cover }, use) => {
-    const server = await serve(terrain, services, heartbeat_s, basemap, extra, source?.url ?? null, cover);
+  /** Folder of a page in place of the built-in one. */
+  frontend: [null, { option: true }],
+  server: async ({ terrain, services, heartbeat_s, basemap, extra, source, cover, frontend }, use) => {
+    const server = await serve(terrain, services, heartbeat_s, basemap, extra, source?.url ?? null, cover, frontend);
     await use(server);
     await server.stop();
     rmSync(server.folder, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 // Typed client of the planning interface; its paths and fields come from the OpenAPI document.
 import createClient from 'openapi-fetch';
 import type { Readable } from 'openapi-typescript-helpers';
+import { noted, sent, Unsent } from './kept';
 import { offered, placed } from './offer';
 import type { components, paths } from './planning';
 
@@ -68,7 +69,7 @@ const early = new Map<string, Promise<Response>>();
 /** Asks for what a view needs first, while the view itself is loaded. */
 export function askEarly(...paths: string[]): void {
   for (const path of paths) {
-    const answer = fetch(path, { headers: { accept: 'application/json' } });
+    const answer = fetch(path, { headers: { accept: 'application/json' } }).then(noted);
     // Who takes it hears of the failure.
     answer.catch(() => undefined);
     early.set(new URL(path, location.href).href, answer);
@@ -78,7 +79,7 @@ export function askEarly(...paths: string[]): void {
 function ask(request: Request): Promise<Response> {
   const answer = request.method === 'GET' ? early.get(request.url) : undefined;
   early.delete(request.url);
-  return answer ?? fetch(request);
+  return answer ?? sent(request);
 }
 
 export const api = placed(createClient<paths>({ fetch: ask }), async () => (await offered()).planning ?? '');
@@ -88,8 +89,8 @@ export async function wanted<T>(asked: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
     answer = await asked;
-  } catch {
-    throw new Refusal('The server does not answer.', 0);
+  } catch (fault) {
+    throw new Refusal(fault instanceof Unsent ? fault.message : 'The server does not answer.', 0);
   }
   if (answer.response.ok) return answer.data as T;
   const problem = answer.error as { detail?: string; errors?: FieldFault[] } | undefined;

@@ -1,4 +1,5 @@
 // Which interfaces the page may ask at its own address.
+import { noted } from './kept';
 
 export interface Offer {
   /** Path in front of those of the planning interface; null if it is not served here. */
@@ -18,7 +19,7 @@ let known: Offer | null = null;
 let asked: Promise<Offer> | null = null;
 
 async function ask(): Promise<Offer> {
-  const answer = await fetch('/page.json').catch(() => {
+  const answer = await fetch('/page.json').then(noted, () => {
     throw new Error('The server does not answer.');
   });
   known = { ...USUAL, ...(answer.ok ? ((await answer.json().catch(() => ({}))) as Partial<Offer>) : {}) };

@@ -17,6 +17,7 @@ import { Plan } from './plan.svelte';
 import { Tools } from './tools.svelte';
 import { around, squares } from '../terrain';
 import { Ui } from './ui.svelte';
+import { ServerWatch } from './server.svelte';
 import { importPlan, uploadRecording } from './uploads';
 import { writeAddress, write, type Address } from './url';
 
@@ -29,8 +30,6 @@ const SPOT_M = 1;
 const GROUND_AROUND_M = 10_000;
 /** Tiles whose command is shown. */
 const TILES_MAX = 16;
-const PROBE_MS = 5000;
-const PROBE_GONE_MS = 1500;
 
 /** Ending of the name of a recording of this program; all other formats are found by the server, by their content. */
 const RECORDING = 'gwlog';
@@ -44,7 +43,8 @@ export class App {
   readonly plan = new Plan();
   readonly ui = new Ui();
   readonly history = new History(() => this.#settle());
-  readonly coverages = new Coverages((id) => this.#subject(id));
+  readonly server: ServerWatch = new ServerWatch(this);
+  readonly coverages: Coverages = new Coverages((id) => this.#subject(id), this.server);
   readonly tools = new Tools(this.plan);
   readonly patterns = new Patterns();
   /** The path of the profile. */
@@ -106,6 +106,7 @@ export class App {
     this.coverages.leave();
     this.tools.clear();
     await this.attempt(() => this.plan.listDeployments(id));
+    await this.server.restore();
     this.frame();
   }
 
@@ -464,37 +465,8 @@ export class App {
       this.ui.tell('The deployment was deleted by another client.', true);
       void this.chooseDeployment('');
     },
-    broken: () => void this.probe(),
+    broken: () => this.server.probe(),
   });
-
-  /** Looks now if the server is there. */
-  probe: () => void = () => undefined;
-
-  /** Asks the server now and then if it is there; a hidden tab asks nothing. */
-  watchServer(): () => void {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const probe = async () => {
-      clearTimeout(timer);
-      if (!document.hidden) {
-        const alive = await api.GET('/healthz').then((answer) => answer.response.ok, () => false);
-        const back = alive && this.ui.serverGone;
-        this.ui.serverGone = !alive;
-        if (back) {
-          this.ui.tell('The server is back.');
-          await this.attempt(() => (this.plan.loaded ? this.plan.listDeployments(null) : this.plan.start(null)));
-        }
-      }
-      timer = setTimeout(probe, this.ui.serverGone ? PROBE_GONE_MS : PROBE_MS);
-    };
-    this.probe = () => void probe();
-    const shown = () => void (!document.hidden && probe());
-    document.addEventListener('visibilitychange', shown);
-    timer = setTimeout(probe, PROBE_MS);
-    return () => {
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', shown);
-    };
-  }
 }
 
 export const app = new App();

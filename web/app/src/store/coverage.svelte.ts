@@ -68,7 +68,10 @@ interface Started {
 
 export class Coverages {
   /** `subjectOf` describes a node and its environment as they are now; null for one that is not there. */
-  constructor(private readonly subjectOf: (nodeId: string) => string | null = () => null) {}
+  constructor(
+    private readonly subjectOf: (nodeId: string) => string | null = () => null,
+    private readonly keeper: { finished(job: Job): void; removed(job: Job): void } = { finished: () => undefined, removed: () => undefined },
+  ) {}
 
   jobs = $state.raw<Job[]>([]);
   colouring = $state<Shade>('power');
@@ -270,7 +273,10 @@ export class Coverages {
       source.addEventListener('done', (event) => {
         const { statistics } = JSON.parse(event.data) as { statistics: Statistics };
         end({ state: 'done', statistics, progress: 1, seconds: (performance.now() - begun) / 1000 });
-        void this.#flag(id, statistics);
+        void this.#flag(id, statistics).then(() => {
+          const job = this.jobs.find((job) => job.id === id);
+          if (job) this.keeper.finished(job);
+        });
       });
       source.addEventListener('failed', (event) => end({ state: 'failed', fault: (JSON.parse(event.data) as { detail: string }).detail }));
       source.addEventListener('error', () => void (source.readyState === EventSource.CLOSED && end({ state: 'failed', fault: 'The stream of the coverage ended.' })));
@@ -298,6 +304,8 @@ export class Coverages {
 
   /** Cancels a job that runs, and takes it from the list. */
   async remove(id: string): Promise<void> {
+    const job = this.jobs.find((job) => job.id === id);
+    if (job) this.keeper.removed(job);
     this.jobs = this.jobs.filter((job) => job.id !== id);
     await this.#forget(id);
   }
@@ -307,6 +315,11 @@ export class Coverages {
     const { response } = await api.DELETE('/api/v1/coverage/{id}', { params: { path: { id } } }).catch(() => ({ response: null }));
     // The server may have dropped it before.
     if (response && !response.ok && response.status !== 404) throw new Error(`The server answered ${response.status}.`);
+  }
+
+  /** Shows finished coverages that were kept, in place of those in the list. */
+  restore(jobs: readonly Job[]): void {
+    this.jobs = [...jobs];
   }
 
   show(id: string, shown: boolean): void {

@@ -103,6 +103,10 @@ export class Ui {
   /** Ground in three dimensions. */
   raised = $state(false);
   serverGone = $state(false);
+  /** Time of the last answer of the server before it was gone; of a plan that this device has kept, that of the plan. */
+  answered = $state.raw<Date | null>(null);
+  /** What is shown was kept on this device. */
+  isKept = $state(false);
   /** Ground is coloured by its height, and has contour lines. */
   tint = $state(stored('tint', ['on', 'off'], 'on') === 'on');
   contours = $state(stored('contours', ['on', 'off'], 'off') === 'on');
