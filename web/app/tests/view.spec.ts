@@ -1,5 +1,5 @@
 // What the page shows without a change: nodes, links, ground, profile, coverage.
-import { off, Picture } from './pixels';
+import { off, Picture, rgb } from './pixels';
 import { drawn, expect, open, pixel, plan, test, PLACES } from './server';
 
 test('a planner sees nodes, links and coverage on real ground', async ({ page, request }) => {
@@ -95,6 +95,40 @@ test('ground is coloured by its height and has contour lines, as the menu says',
   await page.waitForFunction(() => document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
   expect((await seen()).coloured).toBeLessThan(tinted.coloured / 4);
 });
+
+for (const [scheme, colour] of [['light', '#5a3d1e'], ['dark', '#f0d4ac']] as const) {
+  test.describe(`contour lines, ${scheme}`, () => {
+    test.use({ colorScheme: scheme });
+
+    test('have their heights on them, which are those of the ground', async ({ page, request }) => {
+      const { id } = await plan(request, ['Ramberget']);
+      await open(page, `/#m=13.3/57.76/11.93&d=${id}`);
+      await drawn(page);
+      const inked = async () => {
+        await drawn(page);
+        const picture = Picture.of(await page.screenshot());
+        let count = 0;
+        for (let y = 60; y < 780; y++) for (let x = 60; x < 980; x++) if (off(picture.at(x, y), rgb(colour)) < 24) count++;
+        return count;
+      };
+      const before = await inked();
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('checkbox', { name: 'Contour lines' }).check();
+      await page.keyboard.press('Escape');
+      const named = () => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures({ layers: ['contour-names'] }).map(({ properties, geometry }) => ({ name: String(properties['name']), at: (geometry as GeoJSON.LineString | GeoJSON.MultiLineString).coordinates.flat(Infinity).slice(0, 2) as [number, number] })));
+      await expect.poll(async () => (await named()).length).toBeGreaterThan(2);
+      await expect.poll(inked).toBeGreaterThan(before + 12);
+      for (const { name, at: [lon, lat] } of (await named()).slice(0, 8)) {
+        expect(name).toMatch(/^\d+0 m$/);
+        const { elevation_msl_m } = await (await request.get('/api/v1/terrain/elevation', { params: { lat, lon } })).json();
+        expect(Math.abs(elevation_msl_m - Number.parseFloat(name)), `${name} at ${lat} ${lon}`).toBeLessThan(8);
+      }
+      // Lines that are not there have no heights.
+      await page.getByRole('checkbox', { name: 'Contour lines' }).uncheck();
+      await expect.poll(async () => (await named()).length).toBe(0);
+    });
+  });
+}
 
 test('coverage is a surface between the centres of cells, or cells where one asks for them', async ({ page, request }) => {
   await plan(request, ['Ramberget']);

@@ -2,6 +2,7 @@
 import type { Feature } from 'geojson';
 import type { LayerSpecification, Map as MapLibre } from 'maplibre-gl';
 import type { LatLon } from '../geo';
+import { ContourLabels } from './contour-labels';
 import { boxFeatures, missingGround, type Box } from './features';
 import type { MissingPainter } from './missing-painter';
 import type { RaisedGround } from './raised-ground';
@@ -19,7 +20,12 @@ export class KnownGround {
     private readonly relief: ReliefPainter,
     private readonly hatching: MissingPainter,
     private readonly put: (name: string, features: readonly Feature[]) => void,
-  ) {}
+  ) {
+    this.#contours = new ContourLabels(map, put);
+    relief.detailed = ({ contours }) => this.#contours.turn(contours);
+  }
+
+  readonly #contours: ContourLabels;
 
   /** Shows these cells, the first or others than before, and hatches all else. */
   show(boxes: readonly Box[], zoom: { min: number; max: number }): void {
@@ -29,6 +35,7 @@ export class KnownGround {
     this.put('missing', missingGround(boxes));
     this.hatching.show(boxes);
     this.relief.show(boxes, zoom);
+    this.#contours.ground(boxes, zoom);
   }
 
   /** Gives a map its sources of relief and heights, in place of those before; true if raised ground was wanted before. */

@@ -145,10 +145,14 @@ export class ReliefPainter implements Painter {
     this.#changed();
   }
 
+  /** Called when other details are shown. */
+  detailed: (detail: ReliefDetail) => void = () => undefined;
+
   /** Shows ground by its height, contour lines, or neither. */
   setDetail(detail: ReliefDetail): void {
     const before = this.#query(this.#detail);
     this.#detail = detail;
+    this.detailed(detail);
     if (before !== this.#query(detail)) {
       // Other squares, which hold more or less.
       this.#drop();

@@ -2,6 +2,7 @@
 import type { ExpressionSpecification, LayerSpecification, StyleSpecification, SymbolLayerSpecification } from 'maplibre-gl';
 import inter from '@fontsource/inter/files/inter-latin-600-normal.woff2?url';
 import { BREADTHS, COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
+import { CONTOUR_NAMES } from './contour-labels';
 import { EMPTY } from './features';
 import type { MapTheme } from './theme';
 
@@ -51,8 +52,9 @@ export function layers(theme: MapTheme): LayerSpecification[] {
   const width = ['*', byRating(WIDTHS, (value) => value), ['interpolate', ['linear'], ['coalesce', ['get', 'strength'], STRENGTH_USUAL], 0, BREADTHS[0], 1, BREADTHS[1]]] as unknown as ExpressionSpecification;
   return [
     { id: 'world', type: 'fill', source: 'world', paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
-    { id: 'lakes', type: 'fill', source: 'lakes', maxzoom: WATERS_ZOOM_MAX, paint: { 'fill-color': theme.sea, 'fill-outline-color': theme.river } },
+    // Rivers are mapped through lakes, too.
     { id: 'rivers', type: 'line', source: 'rivers', maxzoom: WATERS_ZOOM_MAX, layout: { 'line-cap': 'round', 'line-join': 'round' }, paint: { 'line-color': theme.river, 'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.8, 4, 1.1, WATERS_ZOOM_MAX, 2.4] } },
+    { id: 'lakes', type: 'fill', source: 'lakes', maxzoom: WATERS_ZOOM_MAX, paint: { 'fill-color': theme.sea, 'fill-outline-color': theme.river } },
     // Ground that is there has its own coasts.
     { id: 'area', type: 'fill', source: 'area', minzoom: MISSING_ZOOM_MIN, paint: { 'fill-color': theme.sea } },
     {
@@ -70,6 +72,13 @@ export function layers(theme: MapTheme): LayerSpecification[] {
     { id: DRAPED_MISSING, type: 'fill', source: 'missing', minzoom: MISSING_ZOOM_MIN, layout: { visibility: 'none' }, paint: { 'fill-pattern': 'hatch', 'fill-antialias': false } },
     { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
     { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
+    {
+      id: CONTOUR_NAMES,
+      type: 'symbol',
+      source: CONTOUR_NAMES,
+      layout: { 'symbol-placement': 'line', 'symbol-spacing': 240, 'text-field': ['get', 'name'], 'text-font': [FONT], 'text-size': 11, 'text-max-angle': 40, 'text-padding': 4 },
+      paint: { 'text-color': theme.contourName, 'text-halo-color': theme.contourHalo, 'text-halo-width': 1.6 },
+    },
     {
       id: 'countries',
       type: 'symbol',
@@ -172,7 +181,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'lakes', 'rivers', 'countries', 'towns', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'aim', 'cursor'] as const;
+export const SOURCES = ['world', 'lakes', 'rivers', 'countries', 'towns', 'area', 'missing', CONTOUR_NAMES, 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'aim', 'cursor'] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {

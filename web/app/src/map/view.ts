@@ -12,6 +12,7 @@ import { COLOURS } from '../verdict';
 import { nearestHandle } from './aim';
 import { Basemap } from './basemap';
 import * as camera from './camera';
+import { CONTOUR_NAMES } from './contour-labels';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
 import { line, linkFeatures, nodeFeatures, point, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
@@ -54,7 +55,7 @@ const MANY_LINKS = 2500;
 const NAMED_MAX = 150;
 
 /** Layers that flat ground alone has. */
-const FLAT: ReadonlySet<string> = new Set(['links', 'links-case']);
+const FLAT: ReadonlySet<string> = new Set(['links', 'links-case', CONTOUR_NAMES]);
 
 function reliefUrl(): string {
   return `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
