@@ -9,7 +9,7 @@ use groundwave_planning::document;
 use serde_json::Value;
 
 use super::{Answer, Bench};
-use crate::support::{browse, compare_document};
+use crate::support::{browse, compare_document, launcher};
 
 /// A file, asked for with header fields.
 fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
@@ -101,6 +101,18 @@ fn every_script_of_the_page_is_in_the_program() {
     }
 }
 
+/// Coordinates, units, ranks and contours, without a browser.
+#[needs(page)]
+#[test]
+fn pure_modules_of_the_page_have_the_values_of_their_sources() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/app");
+    let mut command = launcher("node");
+    command.args(["node_modules/vitest/vitest.mjs", "run"]).current_dir(folder);
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
+}
+
 #[needs(terrain, page)]
 #[test]
 fn page_of_the_planner_shows_nodes_links_ground_and_coverage() {
@@ -117,6 +129,12 @@ fn page_without_its_server_shows_what_it_has_read_and_refuses_changes() {
 #[test]
 fn the_map_has_most_of_the_screen_and_a_finger_moves_what_is_selected() {
     browse("layout.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn fingers_have_room_in_every_panel_and_buttons_beside_numbers() {
+    browse("touch.spec.ts");
 }
 
 #[needs(terrain, page)]

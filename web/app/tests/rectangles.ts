@@ -18,14 +18,26 @@ export function uncovered(page: Page, map = '.map'): Promise<number> {
   }, map);
 }
 
-/** Buttons and fields that a finger misses: lower or narrower than 44 px. */
+/** Smallest side of what a finger touches, px. */
+const FINGER_PX = 44;
+
+/** Whatever is touched and is visible, but lower or narrower than 44 px: buttons, links, fields and handles; a box to
+ * tick counts with its label, a handle with its margin. Controls of the map library say what the map is, and a click
+ * elsewhere closes them. */
 export function small(page: Page): Promise<string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement>('.top button, .top select, .rail button, .tabbar button, .dock button:not(.grab), .dock select, .profile button')]
-      .map((element) => ({ element, box: element.getBoundingClientRect() }))
-      .filter(({ box }) => box.width && (box.height < 44 || box.width < 36))
-      .map(({ element, box }) => `${element.getAttribute('aria-label') ?? element.textContent} ${box.width} × ${box.height}`),
-  );
+  return page.evaluate((least) => {
+    const targets = 'button, a[href], select, textarea, summary, input:not([type=hidden]), [role=button], [role=tab], [role=option], [role=slider], [data-handle]';
+    const found: string[] = [];
+    for (const element of document.querySelectorAll<HTMLElement>(targets)) {
+      if (element.closest('.maplibregl-control-container') || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      const isTick = element instanceof HTMLInputElement && /checkbox|radio|file/.test(element.type);
+      const box = (isTick ? (element.closest('label') ?? element) : element).getBoundingClientRect();
+      const isShown = box.width > 1 && box.height > 1 && getComputedStyle(element).clipPath === 'none' && box.right > 0 && box.left < innerWidth;
+      // Half pixels of borders are none of a finger's.
+      if (isShown && (box.height < least - 0.5 || box.width < least - 0.5)) found.push(`${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? element.getAttribute('name') ?? element.textContent?.trim().slice(0, 30)} ${box.width.toFixed(0)} × ${box.height.toFixed(0)}`);
+    }
+    return found;
+  }, FINGER_PX);
 }
 
 /** Buttons and fields that are cut by an edge of the screen; those of lists that scroll are left out. */

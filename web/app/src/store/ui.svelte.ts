@@ -89,6 +89,8 @@ export class Ui {
   units = $state<Units>(stored('units', ['metric', 'imperial'], 'metric'));
   /** A screen as narrow as a phone's, where panels are sheets. */
   phone = $state(innerWidth <= PHONE_MAX_PX);
+  /** The first pointer is a finger. */
+  coarse = $state(matchMedia('(pointer: coarse)').matches);
   systemDark = $state(matchMedia('(prefers-color-scheme: dark)').matches);
   dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment' | 'pattern' | 'print'>('none');
   /** Height of the drawer with the profile. */
