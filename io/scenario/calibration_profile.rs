@@ -250,11 +250,11 @@ mod tests {
             (text.replace("links", "lynx"), "lynx"),
             (
                 text.replace("distance_km = [0.0, 1.0]", "distance_km = [1.0, 0.5]"),
-                "invalid class[0].distance_km: found [1.0, 0.5], allowed the first below the second",
+                "class[0].distance_km: [1.0, 0.5]; allowed: the first below the second",
             ),
             (
                 text.replace("[3000.0, 8000.0]", "[8000.0, 3000.0]"),
-                "class[0].frequency_mhz: found [8000.0, 3000.0]",
+                "class[0].frequency_mhz: [8000.0, 3000.0]",
             ),
             (text.replace("[-5.0, -3.0]", "[-3.0, -5.0]"), "class[0].interval_db"),
             (text.replace("north_deg = 57.8", "north_deg = 157.8"), "north_deg"),

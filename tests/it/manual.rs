@@ -361,8 +361,12 @@ fn the_scenario_page() {
 #[test]
 fn the_tutorials() {
     let tutorials = ["mesh", "lora", "emulate", "what-if"].map(|name| format!("tutorial-{name}"));
-    for page in tutorials.iter().map(String::as_str).chain(["first-map", "models", "configuration"])
-    {
+    for page in tutorials.iter().map(String::as_str).chain([
+        "first-map",
+        "install",
+        "models",
+        "configuration",
+    ]) {
         let text = std::fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap();
         let lines = lines_of_markdown(&text);
         if !lines.is_empty() {

@@ -317,9 +317,15 @@ fn report_has_links_that_were_never_up() {
         head.to_owned() + &node("a", 57.7) + &node("b", 57.701) + &node("c", 57.74),
     )
     .unwrap();
-    stdout(&groundwave(&["run", text(&path), "--record", text(&log)]));
+    let run = stdout(&groundwave(&["run", text(&path), "--record", text(&log)]));
     stdout(&groundwave(&["replay", text(&log), "--report", text(&page)]));
     let page = std::fs::read_to_string(&page).unwrap();
+    // Run and report have the same interval beside the same link.
+    let (_, rows) = run.split_once("90 % of links like this").expect("a column");
+    let (_, interval) = rows.split_once(" %").expect("a probability");
+    let interval = interval.split_once(" dBm").expect("an interval").0.trim();
+    assert!(interval.contains(" to -"), "{run}");
+    assert!(page.contains("90 % of links like this") && page.contains(interval), "{interval}");
     let (_, never) = page.split_once("Links that were never up").expect("a section of its own");
     assert!(never.contains("a – c") || never.contains(">c<"), "{never}");
 }

@@ -98,7 +98,7 @@ fn gateways_of_the_things_network_have_positions_and_the_radio_of_their_plan() {
     assert_eq!((count(&notes, "no position"), count(&notes, "without netID")), (2, 1));
     let radio = |at: usize| {
         let radio = &plan.nodes[at].station.radio;
-        (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform)
+        (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform.clone())
     };
     let lora = |spreading_factor| Waveform::Lora { spreading_factor, coding_rate: 5 };
     assert_eq!(radio(0), (868.3, 125e3, lora(12)));
