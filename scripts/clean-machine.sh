@@ -33,13 +33,14 @@ since() { now | awk -v begin="$1" '{ printf "%.2f", $1 - begin }'; }
 inside() {
     root=$1
     shift
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" "$@"
+    # In a shell of its own, which the program replaces: the process id is that of the program.
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" "$@"
 }
 # prepare ROOT: what every Linux system has.
 prepare() {
     mkdir -p "$1/proc" "$1/sys" "$1/tmp"
     mount -t proc proc "$1/proc"
-    mount --rbind /sys "$1/sys" 2> /dev/null || mount -t sysfs sysfs "$1/sys"
+    mount -t sysfs sysfs "$1/sys"
 }
 
 begin=$(now)
@@ -50,11 +51,11 @@ echo "Debian $suite, smallest system: $(since "$begin") s"
 
 begin=$(now)
 cp "$package" "$work/debian/tmp/groundwave.deb"
-inside "$work/debian" dpkg --install /tmp/groundwave.deb > "$work/install.log" 2>&1 ||
+(inside "$work/debian" dpkg --install /tmp/groundwave.deb) > "$work/install.log" 2>&1 ||
     { cat "$work/install.log" >&2 && exit 1; }
 echo "package installed: $(since "$begin") s"
 
-inside "$work/debian" groundwave demo --no-browser > "$work/demo.log" 2>&1 &
+(inside "$work/debian" groundwave demo --no-browser) > "$work/demo.log" 2>&1 &
 demo=$!
 address=
 while [ -z "$address" ]; do
@@ -80,7 +81,7 @@ cp "$(command -v busybox)" "$agent" "$root/bin"
 busybox --install -s "$root/bin"
 prepare "$root"
 begin=$(now)
-inside "$root" /bin/groundwave-agent --once > "$work/agent.log" 2>&1 || { cat "$work/agent.log" >&2 && exit 1; }
+(inside "$root" /bin/groundwave-agent --once) > "$work/agent.log" 2>&1 || { cat "$work/agent.log" >&2 && exit 1; }
 grep -q ' interfaces$' "$work/agent.log" || { cat "$work/agent.log" >&2 && exit 1; }
 echo "node agent over busybox, $(stat -c %s "$agent") bytes: $(since "$begin") s"
 sed 's/^/  /' "$work/agent.log"
