@@ -7,6 +7,7 @@ import { defineConfig, type Plugin } from 'vite';
 import { documents } from './documents.ts';
 import { gazetteer } from './gazetteer.ts';
 import { installed } from './offline.ts';
+import { tokens } from './tokens.ts';
 import { worldWaters } from './waters.ts';
 
 /** Smallest file that is compressed, bytes; scripts always are, because the program has their compressed forms alone. */
@@ -51,7 +52,7 @@ function preloaded(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [svelte(), gazetteer(), worldWaters(), documents(), preloaded(), installed(), compressed()],
+  plugins: [tokens(), svelte(), gazetteer(), worldWaters(), documents(), preloaded(), installed(), compressed()],
   build: {
     // The policy of the server allows neither data: modules nor inline scripts.
     assetsInlineLimit: 0,

@@ -2,6 +2,7 @@
 import { mount } from 'svelte';
 import { askEarly } from './api/client';
 import { offered } from './api/offer';
+import 'virtual:tokens.css';
 import './app.css';
 import App from './App.svelte';
 import { textOf, watchFaults } from './faults';

@@ -15,19 +15,28 @@ export const WORDS: Record<Rating, string> = {
   unknown: 'no terrain data',
 };
 
+/** Least probability that a link works of each verdict above the last, percent, as the server has them. */
+export const PERCENT_MIN = { excellent: 99, good: 90, marginal: 50, poor: 10 } as const;
+
 export const RULES: Record<Rating, string> = {
-  excellent: 'works with 99 % or more',
-  good: '90 % or more',
-  marginal: '50 % or more',
-  poor: '10 % or more',
-  no_link: 'below 10 %',
+  excellent: `works with ${PERCENT_MIN.excellent} % or more`,
+  good: `${PERCENT_MIN.good} % or more`,
+  marginal: `${PERCENT_MIN.marginal} % or more`,
+  poor: `${PERCENT_MIN.poor} % or more`,
+  no_link: `below ${PERCENT_MIN.poor} %`,
   unknown: 'ground below more than 5 % of the path, or below an end, is not known',
 };
 
+/** Colours of verdicts as text and as lines; style sheets have them by their names (tokens.ts). */
 export const COLOURS: Record<'light' | 'dark', Record<Rating, string>> = {
-  light: { excellent: '#003f73', good: '#0069ad', marginal: '#3c7a33', poor: '#9a6700', no_link: '#a63a00', unknown: '#5d5d68' },
+  light: { excellent: '#003f73', good: '#0069ad', marginal: '#3c7a33', poor: '#8a5c00', no_link: '#a63a00', unknown: '#5d5d68' },
   dark: { excellent: '#9fd2ff', good: '#6bb8f5', marginal: '#8ecb7f', poor: '#e8b93e', no_link: '#ff9466', unknown: '#b9b9c4' },
 };
+
+/** Colours of answers on the map: routes, chains of relays, places. */
+export const ANSWER_COLOURS = { light: '#8a2be2', dark: '#c9a2ff' } as const;
+/** Colours of the part of a path below the ground, on map and profile. */
+export const BLOCKED_COLOURS = { light: '#d1190d', dark: '#ff6b5c' } as const;
 
 /** Dashes in line widths; a pattern of one length is solid. */
 export const DASHES: Record<Rating, number[]> = {
@@ -61,10 +70,8 @@ export function worse(link: Link): Rating {
 
 /** The rating of the probability that a link works. */
 export function ratingOf(link_prob: number): Verdict {
-  if (link_prob >= 0.99) return 'excellent';
-  if (link_prob >= 0.9) return 'good';
-  if (link_prob >= 0.5) return 'marginal';
-  return link_prob >= 0.1 ? 'poor' : 'no_link';
+  for (const verdict of ['excellent', 'good', 'marginal', 'poor'] as const) if (link_prob * 100 >= PERCENT_MIN[verdict]) return verdict;
+  return 'no_link';
 }
 
 /** True if the margin is not negative and the ends understand each other. */

@@ -1,4 +1,5 @@
-// Modules that the build makes (gazetteer.ts, waters.ts, documents.ts).
+// Modules that the build makes (gazetteer.ts, waters.ts, tokens.ts, documents.ts).
+declare module 'virtual:tokens.css';
 declare module 'virtual:towns' {
   const table: string;
   export default table;

@@ -4,9 +4,11 @@ import 'uplot/dist/uPlot.min.css';
 import type { Series } from '../api/gateway';
 import { readingName, readingUnit } from './readings';
 import { dayOf, timeOfDay } from '../units';
+import { COLOURS as VERDICTS } from '../verdict';
 
 /** Colours of the series, told apart by those who are colour-blind; the dashes tell them apart as well. */
-const COLOURS = { light: ['#0069ad', '#a63a00', '#3c7a33', '#5d5d68'], dark: ['#6bb8f5', '#ff9466', '#8ecb7f', '#b9b9c4'] };
+const LINES = ['good', 'no_link', 'marginal', 'unknown'] as const;
+const COLOURS = { light: LINES.map((name) => VERDICTS.light[name]), dark: LINES.map((name) => VERDICTS.dark[name]) };
 const DASHES: (number[] | undefined)[] = [undefined, [8, 4], [3, 3], [10, 3, 2, 3]];
 
 /** Span of an axis up to which it has times of day, s. */

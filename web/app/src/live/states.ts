@@ -1,11 +1,12 @@
 // Liveness as shapes, colours and words, so that none is needed alone.
 import type { NodeState } from '../api/gateway';
 import { SHAPES } from '../map/icons';
+import { COLOURS } from '../verdict';
 import { dayOf, timeOfDay } from '../units';
 
 export const STATES: readonly NodeState[] = ['online', 'stale', 'offline', 'joining'];
 
-export const STATE_COLOURS: Record<NodeState, string> = { online: '#0069ad', stale: '#9a6700', offline: '#a63a00', joining: '#5d5d68' };
+export const STATE_COLOURS: Record<NodeState, string> = { online: COLOURS.light.good, stale: COLOURS.light.poor, offline: COLOURS.light.no_link, joining: COLOURS.light.unknown };
 
 export const MEANINGS: Record<NodeState, string> = {
   online: 'heard within three heartbeat periods',

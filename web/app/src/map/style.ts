@@ -1,7 +1,7 @@
 // Layers of the map, from the ground up.
 import type { ExpressionSpecification, LayerSpecification, StyleSpecification, SymbolLayerSpecification } from 'maplibre-gl';
 import inter from '@fontsource/inter/files/inter-latin-600-normal.woff2?url';
-import { BREADTHS, COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
+import { ANSWER_COLOURS, BLOCKED_COLOURS, BREADTHS, COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
 import { CONTOUR_NAMES } from './contour-labels';
 import { EMPTY } from './features';
 import type { MapTheme } from './theme';
@@ -108,9 +108,9 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       },
     },
     { id: 'answer-case', type: 'line', source: 'answer', filter: ['==', ['geometry-type'], 'LineString'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.halo, 'line-width': 8 } },
-    { id: 'answer', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['!=', ['get', 'ground'], 'unknown']], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'line-width': 4 } },
-    { id: 'answer-unknown', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['==', ['get', 'ground'], 'unknown']], paint: { 'line-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'line-width': 4, 'line-dasharray': [2, 1.2] } },
-    { id: 'answer-places', type: 'circle', source: 'answer', filter: ['==', ['geometry-type'], 'Point'], paint: { 'circle-radius': 8, 'circle-color': theme.halo, 'circle-stroke-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'circle-stroke-width': 3 } },
+    { id: 'answer', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['!=', ['get', 'ground'], 'unknown']], layout: { 'line-cap': 'round' }, paint: { 'line-color': ANSWER_COLOURS[theme.name], 'line-width': 4 } },
+    { id: 'answer-unknown', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['==', ['get', 'ground'], 'unknown']], paint: { 'line-color': ANSWER_COLOURS[theme.name], 'line-width': 4, 'line-dasharray': [2, 1.2] } },
+    { id: 'answer-places', type: 'circle', source: 'answer', filter: ['==', ['geometry-type'], 'Point'], paint: { 'circle-radius': 8, 'circle-color': theme.halo, 'circle-stroke-color': ANSWER_COLOURS[theme.name], 'circle-stroke-width': 3 } },
     {
       id: 'answer-names',
       type: 'symbol',
@@ -119,7 +119,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       layout: { 'text-field': ['coalesce', ['get', 'label'], ''], 'text-font': [FONT], 'text-size': 12, 'text-offset': [0, 1.5], 'text-allow-overlap': true },
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
-    { id: 'blocked', type: 'line', source: 'blocked', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.name === 'light' ? '#d1190d' : '#ff6b5c', 'line-width': 6 } },
+    { id: 'blocked', type: 'line', source: 'blocked', layout: { 'line-cap': 'round' }, paint: { 'line-color': BLOCKED_COLOURS[theme.name], 'line-width': 6 } },
     { id: 'obstruction', type: 'symbol', source: 'obstruction', layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true } },
     {
       id: 'ring',

@@ -8,6 +8,7 @@ import type { MapTheme } from '../map/theme';
 import type { View } from '../map/camera';
 import { MapView } from '../map/view';
 import type { Units } from '../units';
+import { ANSWER_COLOURS } from '../verdict';
 import type { Frame } from './frames';
 import { colour, dash, KINDS, kindOf, linkId, width, type Measure } from './kinds';
 
@@ -26,7 +27,7 @@ function byKind<T>(values: (kind: (typeof KINDS)[number]) => T): ExpressionSpeci
 }
 
 function layers(theme: MapTheme): LayerSpecification[] {
-  const route = theme.name === 'light' ? '#8a2be2' : '#c9a2ff';
+  const route = ANSWER_COLOURS[theme.name];
   const failed: ExpressionSpecification = ['case', ['get', 'operating'], 1, 0.35];
   return [
     { id: 'r-tracks', type: 'line', source: 'r-tracks', paint: { 'line-color': theme.text, 'line-width': 1.6, 'line-dasharray': [1.5, 2], 'line-opacity': 0.75 } },

@@ -2,6 +2,7 @@
 import { api, wanted, type Indoor, type RadioConfig, type Surroundings } from '../api/client';
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-painter';
+import { PERCENT_MIN } from '../verdict';
 import { stepped, table, type PaletteName } from '../palettes';
 import { COMMON, common, coverOf, emptyGrid, NO_GROUND, PATH_MISSING, put, SERVER_MASK, strongest, type CellTile, type Cover, type Grid, type GridBounds } from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
@@ -49,8 +50,6 @@ export interface Question {
   receiver: RadioConfig | null;
 }
 
-/** Probability from which a verdict has a colour, percent. */
-const VERDICT_PERCENT_MIN = 10;
 /** Share of the cells that the legend's colours tell apart. */
 const LEGEND_SHARE = 0.97;
 /** Streams at a time: a browser opens six connections to a server. */
@@ -82,7 +81,7 @@ export class Coverages {
   /** Cells below this margin are left out, dB. */
   threshold_db = $state(0);
   /** Cells whose link works with less are left out where probabilities or verdicts are shown, percent. */
-  threshold_percent = $state(10);
+  threshold_percent = $state<number>(PERCENT_MIN.poor);
   unit = $state<'dbm' | 'margin' | 'rate'>('dbm');
 
   /** The coverage of the whole mesh; while it is there it is drawn instead of single ones. */
@@ -175,7 +174,7 @@ export class Coverages {
   #coverOf(grid: Grid, margin_db: (cell: number) => number): Cover {
     const { byProbability, threshold_db } = this;
     // Verdicts have no colour below the first of them.
-    const least_percent = Math.max(this.threshold_percent, this.colouring === 'verdict' ? VERDICT_PERCENT_MIN : 0);
+    const least_percent = Math.max(this.threshold_percent, this.colouring === 'verdict' ? PERCENT_MIN.poor : 0);
     return coverOf(grid, (cell) => (byProbability ? (grid.percent[cell] as number) >= least_percent : margin_db(cell) >= threshold_db));
   }
 

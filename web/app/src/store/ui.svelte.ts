@@ -2,6 +2,7 @@
 import type { Surroundings } from '../api/client';
 import type { LatLon } from '../geo';
 import { PER_NODE } from '../map/ranked';
+import { PHONE_MAX_PX } from '../breakpoints';
 import { SELECTED_MAX } from './url';
 import type { Units } from '../units';
 
@@ -65,8 +66,6 @@ export async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** Greatest breadth of a phone's screen, px; app.css has the same. */
-export const PHONE_MAX_PX = 640;
 const MESSAGE_SHOWN_MS = 6000;
 
 export class Ui {
