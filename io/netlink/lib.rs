@@ -15,6 +15,7 @@ mod error;
 pub mod fixture;
 mod genl;
 pub mod netns;
+mod nft_watch;
 pub mod nl80211;
 pub mod route;
 mod socket;
@@ -24,6 +25,7 @@ pub mod wireguard;
 
 pub use error::NetlinkError;
 pub use genl::{GenlSocket, payload};
+pub use nft_watch::NftWatch;
 #[cfg(any(test, feature = "test_support"))]
 #[doc(hidden)]
 pub use socket::append_message;

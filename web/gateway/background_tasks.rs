@@ -7,6 +7,7 @@ use groundwave_gateway::canonical::SetUnderlay;
 use groundwave_gateway::fleet::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
 use groundwave_gateway::outage::BeginOutages;
 use groundwave_gateway::peripheral::RecordHostReadings;
+use groundwave_netlink::NftWatch;
 
 pub use crate::history_writer::store_minutes;
 use crate::services::gateway_links;
@@ -16,10 +17,12 @@ use crate::state::Gateway;
 const TEND: Duration = Duration::from_millis(500);
 /// Period of the roll-up of old samples.
 const ROLL: Duration = Duration::from_secs(60);
-/// Period of comparisons with the kernel's firewall.
-const FIREWALL: Duration = Duration::from_secs(10);
+/// Period of comparisons with the kernel's firewall, beside those after a notification.
+pub const FIREWALL: Duration = Duration::from_secs(10);
 /// Period of polls of the NUT server.
 const NUT: Duration = Duration::from_secs(5);
+/// Shortest time between two comparisons: a program in a dispute over the ruleset does not hold the gateway.
+const FIREWALL_PAUSE: Duration = Duration::from_millis(250);
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Period of checks for counts of refused requests.
 const REFUSALS: Duration = Duration::from_secs(10);
@@ -103,24 +106,53 @@ pub async fn snapshot_topology(gateway: Gateway) {
 }
 
 /// Compares the kernel's firewall with the desired ruleset and restores the confirmed one, until the
-/// gateway stops.
-pub async fn observe_firewall(gateway: Gateway) {
+/// gateway stops: at once, when the kernel reports a change of it, and each `period`.
+pub async fn observe_firewall(gateway: Gateway, period: Duration) {
+    let period_s = period.as_secs();
+    let mut watch = match gateway.firewall.watch() {
+        Ok(watch) => Some(watch),
+        Err(err) => {
+            tracing::info!(%err, period_s, "no notifications of nftables: the firewall is compared at intervals");
+            None
+        }
+    };
     loop {
+        compare_firewall(&gateway).await;
+        tokio::time::sleep(FIREWALL_PAUSE).await;
         tokio::select! {
             () = gateway.stop.cancelled() => return,
-            () = tokio::time::sleep(FIREWALL) => {}
+            () = tokio::time::sleep(period) => {}
+            outcome = ruleset_changed(&mut watch) => {
+                if let Err(err) = outcome {
+                    let what = "notifications of nftables ended: the firewall is compared at intervals";
+                    tracing::warn!(%err, period_s, "{what}");
+                    watch = None;
+                }
+            }
         }
-        if gateway.world.view().firewall.desired().is_none() {
-            continue;
-        }
-        let began_ns = monotonic_ns();
-        let result = gateway.firewall.restore(&gateway.world).await;
-        if let Err(problem) = &result {
-            tracing::error!(problem = problem.detail, "firewall could not be compared or restored");
-        }
-        let failed = result.is_err();
-        let took_ns = monotonic_ns() - began_ns;
-        gateway.background_tasks.record("firewall", took_ns, 0, failed);
+    }
+}
+
+/// Compares the kernel's firewall with the desired ruleset, where there is one, and restores the confirmed one.
+async fn compare_firewall(gateway: &Gateway) {
+    if gateway.world.view().firewall.desired().is_none() {
+        return;
+    }
+    let began_ns = monotonic_ns();
+    let result = gateway.firewall.restore(&gateway.world).await;
+    if let Err(problem) = &result {
+        tracing::error!(problem = problem.detail, "firewall could not be compared or restored");
+    }
+    let failed = result.is_err();
+    let took_ns = monotonic_ns() - began_ns;
+    gateway.background_tasks.record("firewall", took_ns, 0, failed);
+}
+
+/// Waits for a notification about the ruleset; for ever without a subscription.
+async fn ruleset_changed(watch: &mut Option<NftWatch>) -> std::io::Result<()> {
+    match watch {
+        Some(watch) => watch.changed().await,
+        None => std::future::pending().await,
     }
 }
 

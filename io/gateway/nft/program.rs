@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use groundwave_netlink::NftWatch;
 use groundwave_netlink::netns::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,14 @@ impl Nft {
             true => Ok(output.stdout),
             false => Err(refusal(&output)),
         }
+    }
+
+    /// Subscribes to changes of the table by any program.
+    ///
+    /// # Errors
+    /// When the kernel refuses, which takes CAP_NET_ADMIN.
+    pub fn watch(&self) -> io::Result<NftWatch> {
+        NftWatch::open(self.netns.as_deref(), TABLE)
     }
 
     /// Checks that the program is there and the kernel answers it.

@@ -13,9 +13,11 @@ use groundwave_io_gateway::nft::{Nft, NftError, compile};
 use groundwave_needs::needs;
 use groundwave_netlink::netns::within;
 use groundwave_web_gateway::Settings;
+use groundwave_web_gateway::background_tasks::observe_firewall;
 use serde_json::{Value, json};
 
 use super::Bench;
+use crate::support::eventually;
 
 /// Patience with a connection that the firewall drops.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -298,6 +300,28 @@ fn foreign_changes_give_divergence_and_a_restart_restores_the_confirmed_ruleset(
     let document = ruleset(&again, &admin);
     assert_eq!((&document["state"], &document["divergence"]), (&json!("confirmed"), &json!([])));
     assert_eq!(row.connect("lan", "192.0.2.2:8000"), None);
+}
+
+#[needs(namespaces, nftables)]
+#[test]
+fn a_removed_table_is_back_without_a_comparison_by_the_clock() {
+    /// Longer than any test.
+    const NEVER: Duration = Duration::from_secs(1 << 32);
+    let row = Row::lay();
+    let bench = Bench::with(row.settings());
+    let admin = bench.login("admin");
+    zones(&bench, &admin);
+    confirm(&bench, &admin, &apply(&bench, &admin));
+    let observer = bench.runtime.spawn(observe_firewall(bench.gateway.clone(), NEVER));
+    let nft = Nft::new(Some(row.path("gw")));
+    let before = nft.list().unwrap().unwrap();
+    for change in ["delete table inet meshgw", "flush ruleset", "flush chain inet meshgw forward"] {
+        row.nft("add table inet others");
+        row.nft(change);
+        let is_restored = || before.differences(nft.list().unwrap().as_ref()).is_empty();
+        assert!(eventually(is_restored), "{change}");
+    }
+    observer.abort();
 }
 
 #[test]

@@ -96,7 +96,8 @@ impl RunningGateway {
         gateway.firmware.remove_unknown(&gateway.world.view());
         let firewall = Arc::clone(&gateway.firewall);
         firewall.start(&gateway.world).await;
-        tokio::spawn(crate::background_tasks::observe_firewall(gateway.clone()));
+        let period = crate::background_tasks::FIREWALL;
+        tokio::spawn(crate::background_tasks::observe_firewall(gateway.clone(), period));
         tokio::spawn(crate::background_tasks::poll_nut(gateway.clone()));
         tokio::spawn(crate::flow_workers::deliver(gateway.clone(), deliveries));
         tokio::spawn(crate::flow_workers::observe(gateway.clone(), config.state.path.clone()));

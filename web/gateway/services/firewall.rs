@@ -15,6 +15,7 @@ use groundwave_gateway::firewall::{
 use groundwave_http::Problem;
 use groundwave_http::tag::revision_of;
 use groundwave_io_gateway::nft::{Counted, ForeignTable, Listing, Nft, NftError, compile};
+use groundwave_netlink::NftWatch;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
@@ -118,6 +119,14 @@ impl FirewallService {
         let is_running = self.ask(Nft::probe).await.is_ok();
         *probed = Some((now_ns, is_running));
         is_running
+    }
+
+    /// Subscribes to changes of the ruleset by any program.
+    ///
+    /// # Errors
+    /// When the kernel refuses, which takes CAP_NET_ADMIN.
+    pub fn watch(&self) -> std::io::Result<NftWatch> {
+        self.nft.watch()
     }
 
     /// Carries the desired ruleset of the world out, and keeps what the kernel made of it.
