@@ -1,5 +1,7 @@
 //! Capabilities of a daemon: `CAP_NET_ADMIN` only.
 //!
+//! A thread that enters network namespaces later keeps three of them.
+//!
 //! Capabilities belong to threads. These functions are for a process with one thread, whose later
 //! threads inherit the rest.
 
@@ -36,10 +38,22 @@ impl std::fmt::Display for Kept {
 /// # Errors
 /// When the system refuses to drop capabilities.
 pub fn keep_net_admin() -> std::io::Result<Kept> {
+    keep_only(CapabilitySet::NET_ADMIN)
+}
+
+/// Drops every capability of the calling thread but those to enter the network namespaces of other processes and to
+/// shape there, for good: `CAP_SYS_ADMIN`, `CAP_SYS_PTRACE` and `CAP_NET_ADMIN`.
+///
+/// # Errors
+/// When the system refuses to drop capabilities.
+pub fn keep_namespaces() -> std::io::Result<Kept> {
+    keep_only(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE)
+}
+
+fn keep_only(keep: CapabilitySet) -> std::io::Result<Kept> {
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
     let held = capabilities(None)?;
-    let keep = CapabilitySet::NET_ADMIN;
     // First: it needs a capability that is dropped next.
     let bounded = narrow_bounding_set(keep);
     set_capabilities(
@@ -51,7 +65,7 @@ pub fn keep_net_admin() -> std::io::Result<Kept> {
         },
     )?;
     let left = capabilities(None)?;
-    Ok(Kept { net_admin: left.effective.contains(keep), bounded })
+    Ok(Kept { net_admin: left.effective.contains(CapabilitySet::NET_ADMIN), bounded })
 }
 
 /// Reduction of the bounding set to `keep`.
@@ -60,7 +74,7 @@ fn narrow_bounding_set(keep: CapabilitySet) -> bool {
     for bit in 0..u64::BITS {
         let one = CapabilitySet::from_bits_retain(1 << bit);
         // The kernel refuses capabilities it does not know.
-        if one != keep && capability_is_in_bounding_set(one) == Ok(true) {
+        if !keep.contains(one) && capability_is_in_bounding_set(one) == Ok(true) {
             narrow &= remove_capability_from_bounding_set(one).is_ok();
         }
     }

@@ -34,6 +34,8 @@ pub struct Driver<K: Kernel, S: Snapshot> {
     effects: Effects<ShapePort>,
     calls: mpsc::Receiver<DriverCall>,
     generations: Vec<u64>,
+    /// The last request of each port.
+    requests: Vec<Option<ShapePort>>,
     /// The last reading of each port.
     seen: Vec<Option<Applied>>,
     /// Time from which notifications are read.
@@ -101,6 +103,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         let driver = Self {
             shaper,
             generations: vec![0; interfaces.len()],
+            requests: vec![None; interfaces.len()],
             seen: vec![None; interfaces.len()],
             interfaces,
             world,
@@ -140,6 +143,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
     /// Reads the ports that other programs changed, and reports them; all ports if notifications
     /// cannot be received.
     async fn read_changed(&mut self, notified: Result<(), KernelError>) {
+        self.shape_returned().await;
         let changed = notified.and_then(|()| self.shaper.changed());
         let interval = match &changed {
             Ok(_) => NOTIFICATION_INTERVAL,
@@ -166,6 +170,28 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                     tracing::warn!(target: "audit", %direction, interface, why, "changed by another program");
                 }
                 self.report(direction, None, None).await;
+            }
+        }
+    }
+
+    /// Applies the requests of ports again whose namespace is another one.
+    async fn shape_returned(&mut self) {
+        let returned = self.shaper.returned();
+        if returned.is_empty() {
+            return;
+        }
+        for direction in Direction::first(self.interfaces.len()) {
+            let interface = &self.interfaces[direction.index()];
+            if !returned.contains(interface) {
+                continue;
+            }
+            tracing::warn!(%direction, interface, "its namespace is another one: the last request is applied again");
+            match self.requests[direction.index()].clone() {
+                Some(request) => self.shape(request).await,
+                None => {
+                    // A failure shows when somebody reads the port.
+                    let _ = self.refresh(direction).await;
+                }
             }
         }
     }
@@ -203,11 +229,12 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
     }
 
     async fn shape(&mut self, effect: ShapePort) {
-        let ShapePort { direction, generation, impairment } = effect;
-        if let Err(failure) = self.check(direction) {
-            tracing::warn!(%direction, failure = failure.message, "no such port");
+        if let Err(failure) = self.check(effect.direction) {
+            tracing::warn!(direction = %effect.direction, failure = failure.message, "no such port");
             return;
         }
+        self.requests[effect.direction.index()] = Some(effect.clone());
+        let ShapePort { direction, generation, impairment } = effect;
         let interface = &self.interfaces[direction.index()];
         let outcome = match &impairment {
             Some(impairment) => self.shaper.apply(interface, impairment).await,

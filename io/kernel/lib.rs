@@ -52,7 +52,7 @@ pub use fifo::Fifo;
 pub use filter::{FilterMessage, FilterRequest};
 pub use linux_tc::LinuxTc;
 pub use message::{Counters, Handle, Link, Qdisc, Redirection, Request, Verb};
-pub use namespaces::{NamespacePort, Namespaces};
+pub use namespaces::{NamespacePort, Namespaces, Replacement};
 pub use netem::{Netem, Odds, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};
@@ -107,7 +107,13 @@ pub trait Kernel: Send + 'static {
         Ok(Vec::new())
     }
 
-    /// Waits until [`Self::changed`] may have something. A dropped future loses nothing.
+    /// Names of ports whose network namespace is another one since the last call, so that nothing requested is in
+    /// force there.
+    fn returned(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Waits until [`Self::changed`] or [`Self::returned`] may have something. A dropped future loses nothing.
     ///
     /// # Errors
     /// As [`Self::changed`].

@@ -64,6 +64,12 @@ impl LinuxTc {
         })
     }
 
+    /// Presence of an interface with this name.
+    #[must_use]
+    pub fn has_interface(&self, name: &str) -> bool {
+        self.socket.index(name).is_ok()
+    }
+
     fn look_up(&mut self, interface: &str) -> Result<Link, KernelError> {
         self.add_link_request(interface);
         link_of(interface, self.call()?.pop())

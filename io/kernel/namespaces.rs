@@ -4,7 +4,12 @@
 //! two namespaces may use the same ones.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::path::Path;
+use std::pin::Pin;
+use std::task::Poll;
+
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{
     FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, LinuxTc, Qdisc, ReadBack,
@@ -20,7 +25,14 @@ pub struct Namespaces {
     ports: BTreeMap<String, (usize, String)>,
     /// Namespace and index there, in the order of own indices from 1.
     indices: Vec<(usize, u32)>,
+    /// Sockets in namespaces that took the place of earlier ones.
+    replacements: Option<UnboundedReceiver<Replacement>>,
+    /// Ports whose namespace is another one since the last call of [`Kernel::returned`].
+    returned: Vec<String>,
 }
+
+/// Place of a namespace, and sockets in the one that is there now.
+pub type Replacement = (usize, LinuxTc);
 
 /// A port: its name for callers, and the file of its namespace, if not that of the process, with its
 /// name there.
@@ -43,7 +55,35 @@ impl Namespaces {
             names.insert(name.clone(), (place, inside.clone()));
         }
         let kernels = paths.into_iter().map(LinuxTc::open).collect::<Result<_, _>>()?;
-        Ok(Self { kernels, ports: names, indices: Vec::new() })
+        Ok(Self {
+            kernels,
+            ports: names,
+            indices: Vec::new(),
+            replacements: None,
+            returned: Vec::new(),
+        })
+    }
+
+    /// These namespaces, of which some are replaced later, as those of containers that start again.
+    #[must_use]
+    pub fn replaced_by(self, replacements: UnboundedReceiver<Replacement>) -> Self {
+        Self { replacements: Some(replacements), ..self }
+    }
+
+    /// Place of the namespace of a port, as in [`Replacement`].
+    #[must_use]
+    pub fn place_of(&self, port: &str) -> Option<usize> {
+        self.ports.get(port).map(|(place, _)| *place)
+    }
+
+    /// Takes sockets in place of others; nothing of the earlier namespace is in the other one.
+    fn replace(&mut self, (place, kernel): Replacement) {
+        let Some(own) = self.kernels.get_mut(place) else {
+            return;
+        };
+        *own = kernel;
+        let ports = self.ports.iter().filter(|(_, (space, _))| *space == place);
+        self.returned.extend(ports.map(|(port, _)| port.clone()));
     }
 
     /// Namespace of a name, and the name there; one that is not of a port is of the first namespace.
@@ -108,15 +148,28 @@ impl Kernel for Namespaces {
         Ok(changed)
     }
 
+    fn returned(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.returned)
+    }
+
     async fn until_changed(&mut self) -> Result<(), KernelError> {
-        match &mut self.kernels[..] {
-            [one, other] => tokio::select! {
-                outcome = one.until_changed() => outcome,
-                outcome = other.until_changed() => outcome,
-            },
-            [one, ..] => one.until_changed().await,
-            [] => std::future::pending().await,
-        }
+        let Self { kernels, replacements, .. } = self;
+        let replacement = {
+            type Wait<'k> = Pin<Box<dyn Future<Output = Result<(), KernelError>> + Send + 'k>>;
+            let waits =
+                kernels.iter_mut().map(|kernel| Box::pin(kernel.until_changed()) as Wait<'_>);
+            let mut waits: Vec<Wait<'_>> = waits.collect();
+            let any = poll_fn(|context| {
+                let mut outcomes = waits.iter_mut().map(|wait| wait.as_mut().poll(context));
+                outcomes.find(Poll::is_ready).unwrap_or(Poll::Pending)
+            });
+            tokio::select! {
+                outcome = any => return outcome,
+                replacement = next(replacements) => replacement,
+            }
+        };
+        self.replace(replacement);
+        Ok(())
     }
 
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
@@ -176,5 +229,16 @@ impl Kernel for Namespaces {
         let requests: Vec<_> =
             requests.iter().map(|request| Request { index, ..request.clone() }).collect();
         self.kernels[space].send_and_read(index, &requests, parents).await
+    }
+}
+
+/// Waits for a replacement; for ever where there are none any more.
+async fn next(replacements: &mut Option<UnboundedReceiver<Replacement>>) -> Replacement {
+    match replacements {
+        Some(all) => match all.recv().await {
+            Some(replacement) => replacement,
+            None => std::future::pending().await,
+        },
+        None => std::future::pending().await,
     }
 }

@@ -279,6 +279,12 @@ impl<K: Kernel> Shaper<K> {
         self.kernel.changed()
     }
 
+    /// Names of ports whose network namespace is another one since the last call: what was requested is to be
+    /// applied again.
+    pub fn returned(&mut self) -> Vec<String> {
+        self.kernel.returned()
+    }
+
     /// Waits until [`Self::changed`] may have something. A dropped future loses nothing.
     ///
     /// # Errors

@@ -1,12 +1,16 @@
-//! Ports of the daemon on this machine: their namespaces, bus addresses and MTUs.
+//! Ports of the daemon on this machine: their namespaces, also those of containers that start again, bus addresses and
+//! MTUs.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use groundwave_host::container::container_pid;
 use groundwave_host::interface;
+use groundwave_host::privilege::keep_namespaces;
 use groundwave_http::Failure;
 use groundwave_io_impair::port_name::{NamespaceName, PortName};
-use groundwave_kernel::Namespaces;
+use groundwave_kernel::{LinuxTc, Namespaces, Replacement};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Bus address of the interface of a port; empty for an unknown one, and in another namespace.
 pub fn bus_address(port: &PortName) -> String {
@@ -35,7 +39,7 @@ fn file(namespace: &NamespaceName) -> Result<PathBuf, String> {
     }
 }
 
-/// Traffic control in the namespaces of the ports.
+/// Traffic control in the namespaces of the ports; containers that start again are followed.
 ///
 /// # Errors
 /// When a namespace does not exist or cannot be entered.
@@ -50,7 +54,101 @@ pub fn kernel(ports: &[PortName]) -> Result<Namespaces, Failure> {
         .iter()
         .map(|(name, file, inside)| (name.clone(), file.as_deref(), inside.clone()))
         .collect();
-    Namespaces::open(&spaces).map_err(Failure::machine)
+    let namespaces = Namespaces::open(&spaces).map_err(Failure::machine)?;
+    let containers = containers(ports, &namespaces);
+    if containers.is_empty() {
+        return Ok(namespaces);
+    }
+    let (sender, receiver) = unbounded_channel();
+    let follower = std::thread::Builder::new().name("containers".to_owned());
+    follower.spawn(move || follow(containers, &sender))?;
+    Ok(namespaces.replaced_by(receiver))
+}
+
+/// A container with ports.
+struct Container {
+    name: String,
+    /// Place of its namespace.
+    place: usize,
+    /// Names of its interfaces.
+    interfaces: Vec<String>,
+    /// File of its namespace, and the identity of that.
+    file: PathBuf,
+    identity: Option<PathBuf>,
+}
+
+/// Containers of the ports, with the namespaces that they have now.
+fn containers(ports: &[PortName], namespaces: &Namespaces) -> Vec<Container> {
+    let mut containers: Vec<Container> = Vec::new();
+    for port in ports {
+        let Some(NamespaceName::Container(name)) = &port.namespace else {
+            continue;
+        };
+        let known = containers.iter_mut().find(|container| container.name == *name);
+        match (known, namespaces.place_of(&port.to_string())) {
+            (Some(container), _) => container.interfaces.push(port.interface.clone()),
+            (None, Some(place)) => {
+                let file = file(&NamespaceName::Container(name.clone())).unwrap_or_default();
+                let identity = std::fs::read_link(&file).ok();
+                let interfaces = vec![port.interface.clone()];
+                containers.push(Container {
+                    name: name.clone(),
+                    place,
+                    interfaces,
+                    file,
+                    identity,
+                });
+            }
+            (None, None) => {}
+        }
+    }
+    containers
+}
+
+/// Time between two looks at the processes of containers.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Follows containers until the daemon ends: one that has started again, with all its interfaces, is sent. A thread of
+/// its own, because it keeps the capabilities that the others drop, and because programs are asked.
+fn follow(mut containers: Vec<Container>, sender: &UnboundedSender<Replacement>) {
+    match keep_namespaces() {
+        Ok(kept) => tracing::debug!(%kept, "containers are followed"),
+        Err(err) => {
+            tracing::error!(%err, "containers that start again are not followed");
+            return;
+        }
+    }
+    while !sender.is_closed() {
+        std::thread::sleep(LOOK);
+        for container in &mut containers {
+            if let Some(kernel) = container.other_namespace()
+                && sender.send((container.place, kernel)).is_err()
+            {
+                return;
+            }
+        }
+    }
+}
+
+impl Container {
+    /// Sockets in the namespace of the container, if that is another one than before and has its interfaces.
+    fn other_namespace(&mut self) -> Option<LinuxTc> {
+        if self.identity.is_some() && std::fs::read_link(&self.file).ok() == self.identity {
+            return None;
+        }
+        let file = file(&NamespaceName::Container(self.name.clone())).ok()?;
+        let identity = std::fs::read_link(&file).ok()?;
+        if Some(&identity) == self.identity.as_ref() {
+            self.file = file;
+            return None;
+        }
+        let kernel = LinuxTc::open(Some(&file)).ok()?;
+        if !self.interfaces.iter().all(|name| kernel.has_interface(name)) {
+            return None;
+        }
+        (self.file, self.identity) = (file, Some(identity));
+        Some(kernel)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The impairment daemon and its client, over a modelled kernel.
 
 mod client;
+mod containers;
 mod fuzz;
 mod interface;
 mod leases;
