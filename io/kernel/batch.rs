@@ -89,6 +89,14 @@ impl Batch {
         Ok(refused.collect())
     }
 
+    /// Index of the interface `name`.
+    ///
+    /// # Errors
+    /// [`KernelError::Gone`] without such an interface.
+    pub fn index(&self, name: &str) -> Result<u32, KernelError> {
+        self.socket.index(name).map_err(|_| KernelError::Gone { what: name.to_owned() })
+    }
+
     /// Port of the socket, which notifications of its changes carry.
     pub fn port(&self) -> u32 {
         self.socket.port()

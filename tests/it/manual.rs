@@ -44,13 +44,15 @@ const ELSEWHERE: [(&str, &str); 18] = [
 fn runs(line: &str) -> bool {
     let once = line.starts_with("groundwave agent --once --json");
     let dry = line.starts_with("groundwave impair play") && line.contains("--dry-run");
+    let imported = line.starts_with("groundwave impair import --tc examples/")
+        || line == "groundwave impair import lo";
     // Placeholders, such as FILE.
     let placeholder =
         |word: &str| word.len() > 2 && word.chars().all(|letter| letter.is_ascii_uppercase());
     if line.split(' ').any(placeholder) {
         return false;
     }
-    once || dry || !ELSEWHERE.iter().any(|(start, _)| line.starts_with(start))
+    once || dry || imported || !ELSEWHERE.iter().any(|(start, _)| line.starts_with(start))
 }
 
 /// Lines that serve until a stop signal.

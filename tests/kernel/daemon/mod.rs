@@ -1,5 +1,6 @@
 //! The daemon itself: the program, its socket, and interfaces that are really there.
 
+mod imported;
 mod loaded;
 
 use std::io::Write as _;

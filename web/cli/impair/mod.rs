@@ -1,6 +1,7 @@
 //! `groundwave impair`: client of the impairment daemon, over its HTTP API only.
 
 mod client;
+mod import;
 mod leases;
 mod options;
 mod play;
@@ -51,6 +52,7 @@ Examples:
   groundwave impair play examples/timeline.toml --loop --speed 10x
   groundwave impair set port1 --keep --loss 100% --for 60s
   groundwave impair leases
+  groundwave impair import eth1
   groundwave impair clear
 
 Quantities in the notation of tc: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (not mbps, by which tc counts
@@ -67,6 +69,7 @@ enum Command {
     Play(play::Play),
     Leases(leases::Leases),
     Presets(presets::Presets),
+    Import(import::Import),
 }
 
 /// A port or several.
@@ -124,6 +127,7 @@ impl Impair {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let command = match self.command {
             Command::Presets(args) => return args.run(output),
+            Command::Import(args) => return args.run(output),
             Command::Play(args) if args.is_dry_run() => return args.plan(output),
             command => command,
         };
@@ -139,7 +143,9 @@ impl Impair {
                 Command::System(args) => args.run(&mut client, output).await,
                 Command::Leases(args) => args.run(&mut client, output).await,
                 Command::Play(args) => args.run(client, output).await,
-                Command::Presets(_) => unreachable!("handled above, without a daemon"),
+                Command::Presets(_) | Command::Import(_) => {
+                    unreachable!("handled above, without a daemon")
+                }
             }
         })
     }
