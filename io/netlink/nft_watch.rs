@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_of_the_table_are_told_from_those_of_others() {
+    fn objects_of_the_table_are_a_change_and_others_none() {
         let of = |kind, table: &str| notification(kind, NFNL_SUBSYS_NFTABLES, table);
         assert!(concerns(&of(NFT_MSG_DELTABLE, "meshgw"), "meshgw"));
         assert!(concerns(&of(NFT_MSG_NEWRULE, "meshgw"), "meshgw"));

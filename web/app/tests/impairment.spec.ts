@@ -79,6 +79,58 @@ test.describe('with a daemon', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   });
 
+  test('a change for some seconds is a lease that ends by itself or by hand', async ({ page, server, request }, info) => {
+    const admin = await mesh(request, server);
+    await admin.ask(admin.token, 'PUT', PORT1, { rate: { bps: 16_000_000, burst_bytes: 32_000 } });
+    await watch(page, '/#v=live&tab=impairment');
+    const [port1, leases] = [direction(page, 'port1'), page.locator('#leases')];
+    await expect(port1).toContainText('16 Mbit/s');
+    await expect(leases).toHaveCount(0);
+    const lease = async (kbit_s: string, lasts_s: string) => {
+      await page.getByRole('button', { name: 'Change port1' }).click();
+      await page.getByLabel('Rate, kbit/s').fill(kbit_s);
+      await page.getByLabel('For, s').fill(lasts_s);
+      await page.getByRole('button', { name: 'Apply' }).click();
+    };
+    // One that outlasts the test, beneath one that does not.
+    await lease('4000', '3600');
+    await expect(leases.locator('li')).toHaveCount(1);
+    expect(lab.bucket('port1')?.bps).toBe(4_000_000);
+    const listed = (await admin.ask(admin.token, 'GET', '/v1/impairment/leases')).body;
+    expect(listed[0].changes.port1.fields).not.toContain('rules');
+    await expect(leases.locator('li').first()).toContainText('port1: rate 4 Mbit/s');
+    await expect(leases.locator('li').first()).toContainText('by gateway, admin');
+    await lease('2000', '3');
+    await expect.poll(() => lab.bucket('port1')?.bps).toBe(2_000_000);
+    expect(await serious(page)).toEqual([]);
+    // It ends while no page is open.
+    await page.goto('about:blank');
+    await expect.poll(() => lab.bucket('port1')?.bps).toBe(4_000_000);
+    await page.goto(`${server.url}/#v=live&tab=impairment`);
+    await expect(leases.locator('li')).toHaveCount(1);
+    for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]]) {
+      await page.setViewportSize({ width, height });
+      if (width === 390) {
+        await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'More' }).click();
+        await page.getByRole('navigation', { name: 'More panels' }).getByRole('button', { name: 'Impairment' }).click();
+      }
+      await leases.scrollIntoViewIfNeeded();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await serious(page)).toEqual([]);
+        await page.screenshot({ path: info.outputPath(`leases-${width}-${colorScheme}.png`) });
+      }
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    // By hand, as an admin; a viewer looks only.
+    await page.getByRole('button', { name: /^End lease/ }).click();
+    await expect(leases).toHaveCount(0);
+    await expect.poll(() => lab.bucket('port1')?.bps).toBe(16_000_000);
+    await admin.ask(admin.token, 'DELETE', PORT1);
+  });
+
   test('a timeline goes on without the page and restores what was before', async ({ page, server, request }) => {
     const admin = await mesh(request, server);
     await admin.person('vera', 'viewer');

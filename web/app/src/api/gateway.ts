@@ -31,6 +31,7 @@ export type AppliedState = Schemas['AppliedState'];
 export type ImpairmentSystem = Schemas['SystemRecord'];
 export type LinkStats = Schemas['LinkStats'];
 export type Playback = Schemas['PlaybackView'];
+export type ImpairmentLease = Schemas['LeaseRecord'];
 export type NewPlayback = Schemas['NewPlayback'];
 export type Testbed = Schemas['Testbed'];
 export type TestbedNode = Schemas['TestbedNode'];

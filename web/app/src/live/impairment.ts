@@ -1,5 +1,5 @@
 // Impairments as text, and their traffic.
-import type { AppliedState, Impairment, LinkStats } from '../api/gateway';
+import type { AppliedState, Impairment, ImpairmentLease, LinkStats } from '../api/gateway';
 import { figure } from '../units';
 import { describe } from './impairment-kinds';
 
@@ -22,6 +22,18 @@ export function rows(state: AppliedState): Row[] {
 export function brief(impairment: Impairment): string {
   const kinds = describe(impairment).filter(({ words }) => words);
   return kinds.map(({ name, words }) => `${name.toLowerCase()} ${words}`).join('; ') || 'no impairment';
+}
+
+/** Holder of a lease. */
+export function holder({ owner }: ImpairmentLease): string {
+  if (owner.name) return owner.name;
+  if (typeof owner.uid !== 'number') return 'unknown';
+  return typeof owner.pid === 'number' ? `user ${owner.uid}, process ${owner.pid}` : `user ${owner.uid}`;
+}
+
+/** Changes of a lease, a line for each direction. */
+export function leased({ changes }: ImpairmentLease): { direction: string; words: string }[] {
+  return Object.entries(changes).flatMap(([direction, change]) => (change ? [{ direction, words: brief(change.impairment) }] : []));
 }
 
 export interface Traffic {
