@@ -13,7 +13,7 @@ use std::pin::Pin;
 
 use groundwave_impair::{Direction as PortName, DivergenceKind, Impairment};
 use groundwave_kernel::{KernelError, LinuxTc, Options, Reading, Shaper};
-use groundwave_simulation::testbed::{Port, Shape};
+use groundwave_simulation::testbed::{Port, Reading as PortReading, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::veth_check::RATE_ONLY;
@@ -34,6 +34,8 @@ pub enum DaemonRequest {
 pub struct DaemonState {
     /// Impairment that was set without a lease.
     pub impairment: Impairment,
+    /// Impairment in force, that of leases included.
+    pub in_force: Impairment,
     /// Differences from the last request, in words; without what cannot be verified, with leases of others.
     pub divergence: Vec<String>,
 }
@@ -202,6 +204,17 @@ impl BoundPorts {
         Some((change, outcome))
     }
 
+    /// Values of a port as read; `None` where it cannot be read.
+    pub async fn reading(&mut self, port: &Port) -> Option<PortReading> {
+        let impairment = match port {
+            Port::Daemon { address, port } => {
+                (self.ask)(address.clone(), *port, DaemonRequest::Read).await.ok()?.in_force
+            }
+            Port::Interface(name) => self.shaper().await.ok()?.read(name).await.ok()?.impairment,
+        };
+        Some(PortReading::of_port(&impairment))
+    }
+
     /// State of a daemon's port, compared with that after the last request.
     ///
     /// # Errors
@@ -321,7 +334,11 @@ mod tests {
             Box::pin(async move {
                 match down && !read {
                     true => Err("refused".to_owned()),
-                    false => Ok(DaemonState { impairment: delayed(), divergence: Vec::new() }),
+                    false => {
+                        let in_force = delayed();
+                        let divergence = Vec::new();
+                        Ok(DaemonState { impairment: delayed(), in_force, divergence })
+                    }
                 }
             })
         })

@@ -29,7 +29,7 @@ impl TestbedNetwork {
             let deleted: Vec<(NodeId, NodeId)> = own
                 .routes
                 .iter()
-                .filter(|(_, route)| !present.contains(&route.to))
+                .filter(|(_, route)| !present.contains_key(&route.to))
                 .filter_map(|(to, _)| Some((*to, *own.next_hops.get(to)?)))
                 .filter(|(_, via)| {
                     !self.link_faults.contains_key(&LinkDirection { from: node, to: *via })

@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle};
 use groundwave_files::causes::with_causes;
+use groundwave_files::wall::wall_ns;
 use groundwave_simulation::MeshSnapshot;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
-    CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, ObservedRoute, Port,
-    ReportRoutes, Settings, Side, Work,
+    CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, Port, Reading,
+    ReportRoutes, Settings, Side, SideReading, Work,
 };
 use tokio::time::{Instant, sleep_until};
 
 use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
+use super::observe::NodeRoutes;
 use super::watched::{REPAIR_INTERVAL, WatchedNetwork};
 use crate::veth_check::RATE_ONLY;
 
@@ -38,7 +40,7 @@ pub struct Driver<S: MeshSnapshot> {
     /// Desired state of each bound direction, and its last failure.
     bound: BTreeMap<LinkDirection, (Port, Side, Option<String>)>,
     count: BTreeMap<LinkDirection, Counted>,
-    observed: BTreeMap<NodeId, Vec<ObservedRoute>>,
+    observed: BTreeMap<NodeId, NodeRoutes>,
 }
 
 impl<S: MeshSnapshot> Driver<S> {
@@ -140,14 +142,14 @@ impl<S: MeshSnapshot> Driver<S> {
                 _ = clock.tick() => {
                     waited += CLOCK_INTERVAL;
                     self.check_bound().await;
-                    self.on_clock(&mut waited);
+                    self.on_clock(&mut waited).await;
                 }
             }
         }
     }
 
     /// Sends due reports; none to a paused world, where they would queue up.
-    fn on_clock(&mut self, waited: &mut Duration) {
+    async fn on_clock(&mut self, waited: &mut Duration) {
         let snapshot = self.watched.world.view();
         let view = (*snapshot).as_ref();
         if view.testbed.speed == 0.0 {
@@ -157,9 +159,10 @@ impl<S: MeshSnapshot> Driver<S> {
             .max(Duration::from_secs((view.testbed.wires.len() / WIRES_PER_S) as u64));
         if *waited >= patience {
             *waited = Duration::ZERO;
-            self.observe();
+            self.observe().await;
         } else {
-            self.watched.submit(CountWires { counted: Vec::new() });
+            let (counted, readings) = (Vec::new(), Vec::new());
+            self.watched.submit(CountWires { counted, readings, read_ns: None });
         }
     }
 
@@ -223,17 +226,24 @@ impl<S: MeshSnapshot> Driver<S> {
             }
         }
         self.count.retain(|side, _| !is_own(side));
+        self.watched.readings.retain(|side, _| !is_own(side));
         self.observed.remove(&node);
     }
 
     async fn follow(&mut self, side: LinkDirection, port: &Port, state: Side) -> Observation {
         let apply = self.bound_ports.apply(port, &state.shape);
         let outcome = self.watched.meanwhile(apply).await;
-        self.follow_outcome(side, port, state, outcome, None)
+        self.follow_outcome(side, port, state, outcome, None).await
     }
 
-    /// Notes the outcome for a bound direction.
-    fn follow_outcome(
+    /// Values of a bound port; `None` where it cannot be read.
+    async fn read_bound(&mut self, port: &Port) -> Option<Reading> {
+        let reading = self.bound_ports.reading(port);
+        self.watched.meanwhile(reading).await
+    }
+
+    /// Notes the outcome for a bound direction, and reads its port.
+    async fn follow_outcome(
         &mut self,
         side: LinkDirection,
         port: &Port,
@@ -248,6 +258,7 @@ impl<S: MeshSnapshot> Driver<S> {
             generation: state.generation,
             repaired: change.filter(|_| failure.is_none()),
             failure,
+            reading: self.read_bound(port).await,
         }
     }
 
@@ -271,7 +282,7 @@ impl<S: MeshSnapshot> Driver<S> {
             }
             let repair = self.bound_ports.repair(name, &state.shape).await;
             if let Some((change, outcome)) = repair {
-                let seen = self.follow_outcome(side, &port, state, outcome, Some(change));
+                let seen = self.follow_outcome(side, &port, state, outcome, Some(change)).await;
                 observations.push(seen);
             }
         }
@@ -304,23 +315,34 @@ impl<S: MeshSnapshot> Driver<S> {
             let is_repaired = outcome.is_ok() && change.is_some() && !has_failed;
             if is_repaired || outcome.as_ref().err() != known.as_ref() {
                 let change = change.filter(|_| is_repaired);
-                observations.push(self.follow_outcome(side, &port, state, outcome, change));
+                observations.push(self.follow_outcome(side, &port, state, outcome, change).await);
             }
         }
         self.watched.report(observations);
     }
 
-    /// Reads counters and routes, and reports changes.
-    pub fn observe(&mut self) {
+    /// Reads counters, values of links and routes, and reports changes.
+    pub async fn observe(&mut self) {
         match self.watched.network.count() {
-            Ok(all) => {
+            Ok(mut all) => {
+                let bound: Vec<_> =
+                    self.bound.iter().map(|(side, (port, ..))| (*side, port.clone())).collect();
+                for (side, port) in bound {
+                    let reading = self.read_bound(&port).await;
+                    all.readings.insert(side, reading);
+                }
                 let known = &self.count;
                 let fresh = |count: &Counted| known.get(&count.side) != Some(count);
-                let count: Vec<Counted> = all.into_iter().filter(fresh).collect();
-                self.count.extend(count.iter().map(|one| (one.side, *one)));
-                if !count.is_empty() {
-                    self.watched.submit(CountWires { counted: count });
-                }
+                let counted: Vec<Counted> = all.counted.into_iter().filter(fresh).collect();
+                self.count.extend(counted.iter().map(|one| (one.side, *one)));
+                let known = &mut self.watched.readings;
+                all.readings.retain(|side, reading| known.get(side) != Some(reading));
+                known.extend(all.readings.clone());
+                let readings = all.readings.into_iter();
+                let readings =
+                    readings.map(|(side, reading)| SideReading { side, reading }).collect();
+                let read_ns = Some(wall_ns());
+                self.watched.submit(CountWires { counted, readings, read_ns });
             }
             Err(err) => tracing::warn!(err = with_causes(&err), "counters cannot be read"),
         }
@@ -330,10 +352,11 @@ impl<S: MeshSnapshot> Driver<S> {
         self.watched.network.restart_routing();
         match routes {
             Ok(all) => {
-                for (node, routes) in all {
-                    if self.observed.get(&node) != Some(&routes) {
-                        self.observed.insert(node, routes.clone());
-                        self.watched.submit(ReportRoutes { node, routes });
+                for (node, of_node) in all {
+                    if self.observed.get(&node) != Some(&of_node) {
+                        self.observed.insert(node, of_node.clone());
+                        let (NodeRoutes { routes, program }, read_ns) = (of_node, Some(wall_ns()));
+                        self.watched.submit(ReportRoutes { node, routes, program, read_ns });
                     }
                 }
             }

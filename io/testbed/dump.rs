@@ -10,8 +10,8 @@ use groundwave_kernel::{Handle, KernelError, Qdisc};
 use groundwave_netlink::attr::{Attrs, words};
 use groundwave_netlink::route::TESTBED_PROTOCOL;
 use nix::libc::{
-    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MTU, RTA_DST, RTM_GETADDR, RTM_GETLINK,
-    RTM_GETQDISC, RTM_GETROUTE,
+    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MTU, RTA_DST, RTA_GATEWAY, RTM_GETADDR,
+    RTM_GETLINK, RTM_GETQDISC, RTM_GETROUTE,
 };
 
 /// Bytes of `struct ifinfomsg`.
@@ -69,15 +69,15 @@ pub fn links(batch: &mut Batch) -> Result<BTreeMap<u32, LinkState>, KernelError>
     messages.iter().map(link).collect()
 }
 
-/// Destinations of the routes of a testbed.
+/// Destinations of the routes of a testbed, each with its next hop.
 ///
 /// # Errors
 /// As [`qdiscs`].
-pub fn routes(batch: &mut Batch) -> Result<BTreeSet<Ipv4Addr>, KernelError> {
+pub fn routes(batch: &mut Batch) -> Result<BTreeMap<Ipv4Addr, Ipv4Addr>, KernelError> {
     const NAME: &str = "a route";
     let mut head = [0; ROUTE_HEADER_BYTES];
     head[0] = AF_INET as u8;
-    let mut all = BTreeSet::new();
+    let mut all = BTreeMap::new();
     for message in batch.dump(RTM_GETROUTE, &head)? {
         let [_, protocol] = words(NAME, &message)?;
         let [_, protocol, _, _] = u32::to_ne_bytes(protocol);
@@ -85,8 +85,12 @@ pub fn routes(batch: &mut Batch) -> Result<BTreeSet<Ipv4Addr>, KernelError> {
             continue;
         }
         let attributes = Attrs::read(NAME, &message[ROUTE_HEADER_BYTES..])?;
-        let octets = attributes.get(RTA_DST).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
-        all.extend(octets.map(Ipv4Addr::from));
+        let address = |kind| {
+            let octets = attributes.get(kind).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+            octets.map(Ipv4Addr::from)
+        };
+        let destination = address(RTA_DST);
+        all.extend(destination.map(|to| (to, address(RTA_GATEWAY).unwrap_or(to))));
     }
     Ok(all)
 }

@@ -17,6 +17,7 @@ mod dump;
 mod error;
 mod link_counters;
 mod link_fault;
+mod link_reading;
 mod links;
 mod names;
 mod namespace;

@@ -11,8 +11,8 @@ use groundwave_netlink::ReadySockets;
 use groundwave_netlink::route::{HostRoute, RouteRequest, add_address, set_up};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
-    LinkDirection, NamespaceAssignment, Observation, Protocol, Settings, Shape, Side, TestbedView,
-    Wiring,
+    LinkDirection, NamespaceAssignment, Observation, Protocol, Reading, Settings, Shape, Side,
+    TestbedView, Wiring,
 };
 
 use super::actions::{Action, send_all};
@@ -62,6 +62,8 @@ pub struct TestbedNetwork {
     pub(super) assignments: BTreeMap<NodeId, NodeNamespace>,
     /// Nodes whose routing daemon was seen running.
     pub(super) routing: BTreeSet<NodeId>,
+    /// Times that the routing daemon of a node was started again.
+    pub(super) restarts: BTreeMap<NodeId, u32>,
     pub(super) wires: BTreeMap<LinkDirection, VethState>,
     /// Last desired state of each direction.
     pub(super) goals: BTreeMap<LinkDirection, (u32, Side)>,
@@ -93,6 +95,7 @@ impl TestbedNetwork {
             means: None,
             assignments: BTreeMap::new(),
             routing: BTreeSet::new(),
+            restarts: BTreeMap::new(),
             wires: BTreeMap::new(),
             goals: BTreeMap::new(),
             link_faults: BTreeMap::new(),
@@ -197,6 +200,9 @@ impl TestbedNetwork {
             let place =
                 NamespaceAssignment { number: assignment.number, name: assignment.name.clone() };
             self.assignment(assignment.node, &place, assignment.protocol)?;
+            let program = assignment.program.as_ref();
+            let restarts = program.map(|dated| (assignment.node, dated.program.restarts_total));
+            self.restarts.extend(restarts);
         }
         self.remove_strays(view)?;
         self.write_hosts()?;
@@ -269,14 +275,14 @@ impl TestbedNetwork {
             }
         }
         self.execute(actions, &mut failures)?;
-        self.read_back(&touched, &mut failures)?;
+        let readings = self.read_back(&touched, &mut failures)?;
         for side in failures.keys() {
             if let Some(veth) = self.wires.get_mut(side) {
                 veth.qdiscs = None;
             }
         }
         self.add_link_faults(desired, &mut failures);
-        Ok(observations(desired, means, &mut failures))
+        Ok(observations(desired, means, &mut failures, readings))
     }
 
     /// Adds the faults of the interfaces of directions to failures.
@@ -386,17 +392,20 @@ impl TestbedNetwork {
     }
 }
 
-/// Outcome of each desired state: its failure, or the part that the kernel does not emulate.
+/// Outcome of each desired state: its failure, or the part that the kernel does not emulate, and its values as
+/// read.
 pub(super) fn observations(
     desired: &[DesiredDirection],
     means: Means,
     failures: &mut BTreeMap<LinkDirection, String>,
+    mut readings: BTreeMap<LinkDirection, Reading>,
 ) -> Vec<Observation> {
     let outcome = |(side, _, state): &DesiredDirection| Observation {
         side: *side,
         generation: state.generation,
         failure: failures.remove(side).or_else(|| not_emulated(&state.shape, means)),
         repaired: None,
+        reading: readings.remove(side),
     };
     desired.iter().map(outcome).collect()
 }

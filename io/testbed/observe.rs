@@ -1,38 +1,62 @@
-//! Observations of a network: counters, and routes of routing daemons.
+//! Observations of a network: counters and values of links, and routes.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{Counted, LinkDirection, ObservedRoute, Protocol};
+use groundwave_simulation::testbed::{
+    Counted, LinkDirection, ObservedRoute, Protocol, Reading, RoutingProgram,
+};
 
 use groundwave_files::causes::with_causes;
 
 use super::error::TestbedError;
+use super::link_reading::reading;
 use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
 use super::network::{NodeNamespace, TestbedNetwork};
 use super::{batman, dump};
 use crate::veth_qdiscs::QdiscLayout;
 
+/// Counters and values of link directions.
+#[derive(Debug, Default)]
+pub struct LinkStates {
+    /// Counters.
+    pub counted: Vec<Counted>,
+    /// Values as read; `None` of those that cannot be read.
+    pub readings: BTreeMap<LinkDirection, Option<Reading>>,
+}
+
+/// Routes of a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeRoutes {
+    /// Routes by destination: those that its program has installed, or those of the kernel without one.
+    pub routes: Vec<ObservedRoute>,
+    /// State of its routing program; `None` without one.
+    pub program: Option<RoutingProgram>,
+}
+
 impl TestbedNetwork {
-    /// Counters of all links.
+    /// Counters and values of all links.
     ///
     /// # Errors
     /// When the kernel's tables cannot be read.
-    pub fn count(&mut self) -> Result<Vec<Counted>, TestbedError> {
+    pub fn count(&mut self) -> Result<LinkStates, TestbedError> {
         if self.segment.is_some() {
             return self.count_segment();
         }
-        let mut all = Vec::new();
+        let mut all = LinkStates::default();
         for (node, node_namespace) in &mut self.assignments {
             let found = dump::qdiscs(&mut node_namespace.namespace.batch)
                 .map_err(TestbedError::kernel("read queueing disciplines"))?;
-            let own = self.wires.iter().filter(|(side, _)| side.from == *node);
-            all.extend(own.filter_map(|(side, veth)| {
-                let qdiscs = found.get(&index(veth.number))?;
-                let counters = self.counters.entry(*side).or_default();
-                Some(counters.add(*side, qdiscs, &QdiscLayout::VETH))
-            }));
+            for (side, veth) in self.wires.iter().filter(|(side, _)| side.from == *node) {
+                let qdiscs = found.get(&index(veth.number));
+                if let Some(qdiscs) = qdiscs {
+                    let counters = self.counters.entry(*side).or_default();
+                    all.counted.push(counters.add(*side, qdiscs, &QdiscLayout::VETH));
+                }
+                let qdiscs = qdiscs.map_or(&[][..], Vec::as_slice);
+                all.readings.insert(*side, reading(qdiscs, &QdiscLayout::VETH));
+            }
         }
         Ok(all)
     }
@@ -56,7 +80,10 @@ impl TestbedNetwork {
                 None => self.start_routing(node, &[]),
             };
             match started {
-                Ok(()) => tracing::warn!(node = name, "babeld has ended; it is started again"),
+                Ok(()) => {
+                    *self.restarts.entry(node).or_default() += 1;
+                    tracing::warn!(node = name, "babeld has ended; it is started again");
+                }
                 Err(err) => {
                     tracing::warn!(node = name, err = with_causes(&err), "babeld has ended");
                     // The next look tries again.
@@ -66,25 +93,61 @@ impl TestbedNetwork {
         }
     }
 
-    /// Routes of the routing protocols, by node, none of a node whose daemon has ended; nodes without a protocol,
-    /// and those whose daemon still starts, are omitted.
+    /// Routes by node, none of a node whose routing program has ended or cannot be read; nodes without routing are
+    /// omitted.
     ///
     /// # Errors
-    /// The first failed query.
-    pub fn observe_routes(&self) -> Result<BTreeMap<NodeId, Vec<ObservedRoute>>, TestbedError> {
-        let mut observed = BTreeMap::new();
+    /// When the routes of a kernel cannot be read.
+    pub fn observe_routes(&mut self) -> Result<BTreeMap<NodeId, NodeRoutes>, TestbedError> {
+        let mut observed = self.kernel_routes()?;
         for (node, node_namespace) in &self.assignments {
-            let found = match node_namespace.protocol {
+            let outcome = match node_namespace.protocol {
                 Protocol::Babel if self.babel(node_namespace).runs() => {
-                    self.babel_routes(*node, node_namespace)?
+                    let routes = self.babel_routes(*node, node_namespace);
+                    routes.map_err(|err| with_causes(&err))
                 }
-                Protocol::Babel if self.routing.contains(node) => Vec::new(),
-                Protocol::Batman => self.batman_routes(*node, node_namespace)?,
-                _ => continue,
+                Protocol::Babel if self.routing.contains(node) => {
+                    Err("babeld has ended".to_owned())
+                }
+                Protocol::Babel => Err("babeld is not running yet".to_owned()),
+                Protocol::Batman => {
+                    let routes = self.batman_routes(*node, node_namespace);
+                    routes.map_err(|err| with_causes(&err))
+                }
+                Protocol::Static | Protocol::None => continue,
             };
-            observed.insert(*node, found);
+            let restarts_total = self.restarts.get(node).copied().unwrap_or_default();
+            let (routes, failure) = match outcome {
+                Ok(routes) => (routes, None),
+                Err(failure) => (Vec::new(), Some(failure)),
+            };
+            let program = Some(RoutingProgram { failure, restarts_total });
+            observed.insert(*node, NodeRoutes { routes, program });
         }
         Ok(observed)
+    }
+
+    /// Routes of the nodes that follow the world's, as their kernels have them.
+    fn kernel_routes(&mut self) -> Result<BTreeMap<NodeId, NodeRoutes>, TestbedError> {
+        let mut tables = Vec::new();
+        for (node, node_namespace) in &mut self.assignments {
+            if node_namespace.protocol == Protocol::Static {
+                let table = dump::routes(&mut node_namespace.namespace.batch)
+                    .map_err(TestbedError::kernel("read the routes"))?;
+                tables.push((*node, table));
+            }
+        }
+        let numbers = self.assignments.iter().map(|(id, own)| (own.assignment.number, *id));
+        let numbers: BTreeMap<u32, NodeId> = numbers.collect();
+        let node_at = |address| numbers.get(&self.names.number(address)?).copied();
+        let routes = |table: BTreeMap<Ipv4Addr, Ipv4Addr>| {
+            let routes = table.into_iter().filter_map(|(to, via)| {
+                let (destination, next_hop) = (node_at(to)?, node_at(via)?);
+                Some(ObservedRoute { destination, next_hop, metric: 0.0 })
+            });
+            NodeRoutes { routes: sorted(routes.collect()), program: None }
+        };
+        Ok(tables.into_iter().map(|(node, table)| (node, routes(table))).collect())
     }
 
     fn babel_routes(

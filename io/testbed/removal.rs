@@ -45,6 +45,7 @@ impl TestbedNetwork {
             segment.sides.retain(|side, _| !is_own(side));
         }
         self.routing.remove(&node);
+        self.restarts.remove(&node);
         // Its sockets keep the namespace alive.
         drop(self.assignments.remove(&node));
         Babel::of(&self.folder, &path, &assignment.name).remove_files();

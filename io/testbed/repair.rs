@@ -7,11 +7,12 @@ use groundwave_kernel::{Handle, Qdisc, Request, Verb};
 use groundwave_netlink::Changes;
 use groundwave_netlink::route::delete_link;
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{LinkDirection, Observation, Wiring};
+use groundwave_simulation::testbed::{LinkDirection, Observation, Reading, Wiring};
 
 use super::actions::{Action, send_all};
 use super::dump;
 use super::error::TestbedError;
+use super::link_reading::reading;
 use super::names::{NETNS, index, interface};
 use super::network::{DesiredDirection, TestbedNetwork};
 use crate::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
@@ -63,6 +64,7 @@ impl TestbedNetwork {
                     generation: state.generation,
                     failure: Some(failure),
                     repaired: None,
+                    reading: None,
                 })
             })
             .collect();
@@ -119,10 +121,10 @@ impl TestbedNetwork {
                 continue;
             }
             let batch = &mut node_namespace.namespace.batch;
-            let reading = || TestbedError::kernel("read queueing disciplines");
-            let links = dump::links(batch).map_err(reading())?;
-            let qdiscs = dump::qdiscs(batch).map_err(reading())?;
-            let addresses = dump::addresses(batch).map_err(reading())?;
+            let failed = || TestbedError::kernel("read queueing disciplines");
+            let links = dump::links(batch).map_err(failed())?;
+            let qdiscs = dump::qdiscs(batch).map_err(failed())?;
+            let addresses = dump::addresses(batch).map_err(failed())?;
             for (side, veth) in own {
                 let (Some((_, goal)), index) = (self.goals.get(side), index(veth.number)) else {
                     continue;
@@ -246,14 +248,15 @@ impl TestbedNetwork {
         Ok((found, lost))
     }
 
-    /// Compares the disciplines of `sides` with their desired state; a difference is a failure.
+    /// Values of `sides` as read; a difference of their disciplines from the desired state is a failure.
     pub(super) fn read_back(
         &mut self,
         sides: &BTreeSet<LinkDirection>,
         failures: &mut BTreeMap<LinkDirection, String>,
-    ) -> Result<(), TestbedError> {
+    ) -> Result<BTreeMap<LinkDirection, Reading>, TestbedError> {
+        let mut readings = BTreeMap::new();
         if sides.is_empty() {
-            return Ok(());
+            return Ok(readings);
         }
         let means = self.means.unwrap_or(Means::Rate);
         let mut places: BTreeMap<NodeId, Vec<(LinkDirection, u32, QdiscLayout)>> = BTreeMap::new();
@@ -286,12 +289,13 @@ impl TestbedNetwork {
                 };
                 let goal = VethQdiscs::of(&state.shape, means);
                 let there = qdiscs.get(&index).map_or(&[][..], Vec::as_slice);
+                readings.extend(reading(there, &layout).map(|reading| (side, reading)));
                 if let Some(difference) = difference(there, &goal, &layout) {
                     failures.entry(side).or_insert_with(|| format!("not in force: {difference}"));
                 }
             }
         }
-        Ok(())
+        Ok(readings)
     }
 
     /// Sets the routes again that went with removed interfaces, or with those that are up again.

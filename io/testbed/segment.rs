@@ -13,16 +13,16 @@ use groundwave_netlink::route::{
     VethEnd, add_address, add_forwarding_entry, create_veth_pair, set_controller, set_up,
 };
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{
-    Counted, LinkDirection, NamespaceAssignment, Observation, Protocol,
-};
+use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Observation, Protocol};
 
 use super::actions::{Action, send_all};
 use super::bridge_segment::{BRIDGE, Segment};
 use super::error::TestbedError;
+use super::link_reading::reading;
 use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, radio_hardware};
 use super::namespace::Namespace;
 use super::network::{DesiredDirection, SEGMENT_KEY, TestbedNetwork, observations};
+use super::observe::LinkStates;
 use super::{batman, dump};
 use crate::bridge_port_qdiscs;
 use crate::bridge_port_qdiscs::{SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
@@ -151,13 +151,13 @@ impl TestbedNetwork {
         }
         self.send_segment(actions, &mut failures)?;
         self.execute(known, &mut failures)?;
-        self.read_back(&touched, &mut failures)?;
+        let readings = self.read_back(&touched, &mut failures)?;
         let nodes: BTreeSet<NodeId> = desired.iter().map(|(side, ..)| side.from).collect();
         for node in nodes {
             self.start_segment_routing(node)?;
         }
         self.add_link_faults(desired, &mut failures);
-        Ok(observations(desired, means, &mut failures))
+        Ok(observations(desired, means, &mut failures, readings))
     }
 
     /// Numbers of both nodes of a direction.
@@ -232,22 +232,26 @@ impl TestbedNetwork {
         babel.serve(own, &[RADIO.to_owned()])
     }
 
-    /// Counters of all directions on the segment.
-    pub(super) fn count_segment(&mut self) -> Result<Vec<Counted>, TestbedError> {
+    /// Counters and values of all directions on the segment.
+    pub(super) fn count_segment(&mut self) -> Result<LinkStates, TestbedError> {
         let found = self.segment_qdiscs()?;
         let Some(segment) = &self.segment else {
-            return Ok(Vec::new());
+            return Ok(LinkStates::default());
         };
         let sides: Vec<LinkDirection> = segment.sides.keys().copied().collect();
-        let mut all = Vec::new();
+        let mut all = LinkStates::default();
         for side in sides {
             let Some([from, to]) = self.numbers(side) else {
                 continue;
             };
-            if let Some(qdiscs) = found.get(&index(to)) {
+            let layout = QdiscLayout::of_sender(from);
+            let qdiscs = found.get(&index(to));
+            if let Some(qdiscs) = qdiscs {
                 let counters = self.counters.entry(side).or_default();
-                all.push(counters.add(side, qdiscs, &QdiscLayout::of_sender(from)));
+                all.counted.push(counters.add(side, qdiscs, &layout));
             }
+            let qdiscs = qdiscs.map_or(&[][..], Vec::as_slice);
+            all.readings.insert(side, reading(qdiscs, &layout));
         }
         Ok(all)
     }

@@ -1,12 +1,14 @@
 //! A network whose changes by other programs are noticed and undone, also while the driver waits for a
 //! daemon.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groundwave_engine::Handle;
 use groundwave_files::causes::with_causes;
+use groundwave_files::wall::wall_ns;
 use groundwave_simulation::MeshSnapshot;
-use groundwave_simulation::testbed::{LinkDirection, Observation, ReportLinkState};
+use groundwave_simulation::testbed::{LinkDirection, Observation, Reading, ReportLinkState};
 use tokio::time::{Instant, sleep_until};
 
 use super::network::TestbedNetwork;
@@ -20,6 +22,8 @@ pub(super) const REPAIR_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) struct WatchedNetwork<S: MeshSnapshot> {
     pub(super) network: TestbedNetwork,
     pub(super) world: Handle<S>,
+    /// Values of each direction as reported.
+    pub(super) readings: BTreeMap<LinkDirection, Option<Reading>>,
     /// Time from which notifications are read.
     repair_from: Instant,
 }
@@ -27,7 +31,7 @@ pub(super) struct WatchedNetwork<S: MeshSnapshot> {
 impl<S: MeshSnapshot> WatchedNetwork<S> {
     /// A network that is repaired from now on.
     pub fn new(network: TestbedNetwork, world: Handle<S>) -> Self {
-        Self { network, world, repair_from: Instant::now() }
+        Self { network, world, readings: BTreeMap::new(), repair_from: Instant::now() }
     }
 
     /// Waits for a notification of the kernel, then undoes the changes of other programs and reports
@@ -56,7 +60,7 @@ impl<S: MeshSnapshot> WatchedNetwork<S> {
     }
 
     /// Reports observations to the world, failures and repairs to the operator too.
-    pub fn report(&self, sightings: Vec<Observation>) {
+    pub fn report(&mut self, sightings: Vec<Observation>) {
         if sightings.is_empty() {
             return;
         }
@@ -74,7 +78,12 @@ impl<S: MeshSnapshot> WatchedNetwork<S> {
                 tracing::warn!(%from, %to, change, "changed by another program, repaired");
             }
         }
-        self.submit(ReportLinkState { sightings });
+        for sighting in &sightings {
+            if let Some(reading) = &sighting.reading {
+                self.readings.insert(sighting.side, Some(reading.clone()));
+            }
+        }
+        self.submit(ReportLinkState { sightings, read_ns: Some(wall_ns()) });
     }
 
     /// Submits a report without waiting for the reply.

@@ -4,6 +4,7 @@
 //! its log; what follows on the wires is the mirror's business.
 
 mod agreement;
+mod readings;
 mod router;
 pub mod serve;
 mod state;

@@ -318,7 +318,8 @@ async fn call_daemon(
             "{port} of {address} has other values by lease {ids} of another client, see `impair leases`"
         ));
     }
-    Ok(DaemonState { impairment: base.unwrap_or(state.impairment), divergence })
+    let in_force = state.impairment;
+    Ok(DaemonState { impairment: base.unwrap_or_else(|| in_force.clone()), in_force, divergence })
 }
 
 /// Restores bound ports, then removes everything with the testbed's name, except the log, which is

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_gateway::Snapshot;
+use groundwave_http::time::rfc3339;
 use groundwave_model::radio::{Expectation, Station};
 use groundwave_model::terrain::PathGround;
 use groundwave_simulation::link::{Direction, LinkBudget, LinkView};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agreement::agreement;
 pub use super::agreement::{Agreement, Difference};
+pub use super::readings::{NodeProgram, ReadBack};
 
 /// The testbed now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +39,9 @@ pub struct Testbed {
     /// Simulated time of the takeover, s; absent for the first controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over_s: Option<f64>,
+    /// Time of the last reading of all links and routes, RFC 3339 in UTC; absent before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_at: Option<String>,
     /// Nodes by their numbers.
     pub nodes: Vec<Node>,
     /// Directions of links, in the order of their veth pairs.
@@ -63,8 +68,12 @@ pub struct Node {
     pub operating: bool,
     /// Next hop by destination, by the world's metric.
     pub next_hops: BTreeMap<String, String>,
-    /// Routes found by the routing protocol: next hop and metric by destination.
+    /// Routes as read, next hop and metric by destination: those that the routing program has installed, or
+    /// those of the kernel for the protocol `static`.
     pub heard: BTreeMap<String, HeardRoute>,
+    /// Routing program as read; absent without one, and until it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<NodeProgram>,
     /// Comparison of both; absent for a failed node, and until its routing program reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
@@ -75,7 +84,7 @@ pub struct Node {
 pub struct HeardRoute {
     /// Next hop.
     pub next_hop: String,
-    /// Babel's metric (256 for a lossless hop), or batman-adv's quality, 0 to 255.
+    /// Babel's metric (256 for a lossless hop), or batman-adv's quality, 0 to 255; 0 in a kernel.
     pub metric: f64,
 }
 
@@ -117,6 +126,12 @@ pub struct Link {
     /// Reason why the desired state is not in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Time from which it is not in force for that reason, RFC 3339 in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_since: Option<String>,
+    /// Values as read; absent before the first reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<ReadBack>,
     /// Changes of other programs that were undone; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<Repaired>,
@@ -335,6 +350,7 @@ impl Testbed {
                     operating: there.is_some_and(|node| node.operating),
                     next_hops: hops.get(&assignment.node).map(named).unwrap_or_default(),
                     heard: routes.collect(),
+                    program: assignment.program.as_ref().map(NodeProgram::of),
                     agreement: hops.get(&assignment.node).and_then(|hops| {
                         let routes = (hops, assignment.heard.as_slice());
                         let by = (&graph, view.limits.metric);
@@ -361,6 +377,8 @@ impl Testbed {
                 generation: side.generation,
                 observed_generation: side.observed_generation,
                 failure: side.failure.clone(),
+                failed_since: side.failed_since_ns.map(rfc3339),
+                reading: ReadBack::of(testbed, side),
                 repaired: side
                     .repairs
                     .clone()
@@ -385,6 +403,7 @@ impl Testbed {
             wiring: settings.map(|settings| settings.wiring).unwrap_or_default(),
             kernel: testbed.means,
             taken_over_s: testbed.takeover.map(|takeover| takeover.from_ns as f64 / 1e9),
+            read_at: testbed.read_ns.map(rfc3339),
             nodes,
             links,
         }

@@ -5,10 +5,13 @@ use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    Host, Namespaces, ObservedRoutes, Report, Reports, Setup, VethPair, VethPairs,
+    Host, Namespaces, ObservedProgram, ObservedRoutes, Report, Reports, Setup, VethPair, VethPairs,
 };
 use super::nodes::Departed;
-use super::observed::{Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover};
+use super::observed::{
+    Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, SideReading, Takeover,
+};
+use super::reading::{DatedProgram, DatedReading, RoutingProgram};
 use super::settings::{Protocol, Settings};
 use crate::flow::MeshGraph;
 use crate::link::LinkKey;
@@ -104,6 +107,9 @@ fn without_departed<T>(world: &World, reports: &mut Vec<T>, side: impl Fn(&T) ->
 pub struct ReportLinkState {
     /// Observations, one a direction that was tried.
     pub sightings: Vec<Observation>,
+    /// Time of the observations, ns since the Unix epoch; absent in earlier logs, which date nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ns: Option<u64>,
 }
 impl Command for ReportLinkState {
     type Out = Result<(), Refusal>;
@@ -118,10 +124,17 @@ impl Command for ReportLinkState {
                 return Err(Refusal::invalid("generation", sighting.generation, allowed));
             }
         }
+        let read_ns = self.read_ns;
         for sighting in self.sightings {
-            let tried = Some((sighting.generation, sighting.failure));
             report(world, sighting.side, |report| {
-                report.tried = tried;
+                let before = report.tried.as_ref().and_then(|(_, failure)| failure.as_ref());
+                if before != sighting.failure.as_ref() {
+                    report.failed_since_ns = read_ns.filter(|_| sighting.failure.is_some());
+                }
+                report.tried = Some((sighting.generation, sighting.failure));
+                if let (Some(read_ns), Some(reading)) = (read_ns, sighting.reading) {
+                    report.reading = Some(DatedReading { read_ns, reading: Some(reading) });
+                }
                 if let Some(change) = sighting.repaired {
                     let before = report.repairs.as_ref().map_or(0, |(number, _)| *number);
                     report.repairs = Some((before.saturating_add(1), change));
@@ -136,23 +149,41 @@ impl Recorded for ReportLinkState {
     type Reply = ();
 }
 
-/// Reports counters.
+/// Reports counters, and values as read with them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountWires {
     /// Counters that changed.
     pub counted: Vec<Counted>,
+    /// Values of directions that are others than at the reading before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<SideReading>,
+    /// Time of the reading of all directions, ns since the Unix epoch; absent where none was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ns: Option<u64>,
 }
 impl Command for CountWires {
     type Out = Result<(), Refusal>;
     fn apply(mut self, world: &mut World) -> Self::Out {
         without_departed(world, &mut self.counted, |counted| counted.side);
-        for counted in &self.counted {
-            pair(world, counted.side)?;
+        without_departed(world, &mut self.readings, |reading| reading.side);
+        let counted = self.counted.iter().map(|counted| counted.side);
+        for side in counted.chain(self.readings.iter().map(|reading| reading.side)) {
+            pair(world, side)?;
+        }
+        if self.read_ns.is_none() && !self.readings.is_empty() {
+            return Err(Refusal::invalid("read_ns", "none", "the time of the readings"));
         }
         for counted in self.counted {
             report(world, counted.side, |report| report.counted = Some(counted))?;
         }
+        let Some(read_ns) = self.read_ns else {
+            return Ok(());
+        };
+        for SideReading { side, reading } in self.readings {
+            report(world, side, |report| report.reading = Some(DatedReading { read_ns, reading }))?;
+        }
+        world.resource_mut::<Host>().read_ns = Some(read_ns);
         Ok(())
     }
 }
@@ -235,6 +266,12 @@ pub struct ReportRoutes {
     pub node: NodeId,
     /// All routes of the node.
     pub routes: Vec<ObservedRoute>,
+    /// State of its routing program; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<RoutingProgram>,
+    /// Time of the reading, ns since the Unix epoch; absent in earlier logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ns: Option<u64>,
 }
 impl Command for ReportRoutes {
     type Out = Result<(), Refusal>;
@@ -242,6 +279,19 @@ impl Command for ReportRoutes {
         let namespace = world.resource::<Namespaces>().0.get(&self.node);
         let namespace = *namespace
             .ok_or_else(|| Refusal::invalid("node", self.node, "a node with a namespace"))?;
+        if let (Some(read_ns), Some(program)) = (self.read_ns, self.program) {
+            let before =
+                world.get::<ObservedProgram>(namespace).and_then(|before| before.0.clone());
+            let failed_since_ns = match (&program.failure, before) {
+                (None, _) => None,
+                (failure, Some(before)) if before.program.failure == *failure => {
+                    before.failed_since_ns.or(Some(read_ns))
+                }
+                _ => Some(read_ns),
+            };
+            let dated = DatedProgram { read_ns, failed_since_ns, program };
+            world.entity_mut(namespace).insert(ObservedProgram(Some(dated)));
+        }
         world.entity_mut(namespace).insert(ObservedRoutes(self.routes));
         Ok(())
     }

@@ -9,6 +9,7 @@ use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::observed::{Counted, Means, ObservedRoute, Probe, Takeover};
+use super::reading::{DatedProgram, DatedReading};
 use super::settings::Settings;
 use super::shape::Shape;
 use crate::link::LinkKey;
@@ -30,6 +31,8 @@ pub struct Host {
     pub means: Option<Means>,
     /// The last controller that took over.
     pub takeover: Option<Takeover>,
+    /// Time of the last reading of all links, ns since the Unix epoch. Written by `testbed.count`.
+    pub read_ns: Option<u64>,
 }
 
 /// The namespace entity of each node. Written by `assign_namespaces`.
@@ -79,6 +82,10 @@ pub struct NextHops(pub Option<BTreeMap<NodeId, NodeId>>);
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct ObservedRoutes(pub Vec<ObservedRoute>);
 
+/// The routing program of a namespace as read. Written by `testbed.hear`.
+#[derive(Component, Debug, Clone, Default, PartialEq)]
+pub struct ObservedProgram(pub Option<DatedProgram>);
+
 /// Reports on both directions of a veth pair, in the order of its sides. Written by commands.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct Reports(pub [Report; 2]);
@@ -88,6 +95,10 @@ pub struct Reports(pub [Report; 2]);
 pub struct Report {
     /// The last generation that was tried, and why it is not in force.
     pub tried: Option<(u64, Option<String>)>,
+    /// Time from which it is not in force for that reason, ns since the Unix epoch.
+    pub failed_since_ns: Option<u64>,
+    /// Values as read.
+    pub reading: Option<DatedReading>,
     /// Counters.
     pub counted: Option<Counted>,
     /// The last measurement with packets.

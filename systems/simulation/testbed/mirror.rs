@@ -8,8 +8,8 @@ use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Index, Outbox, parallel};
 
 use super::components::{
-    NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Reports, Setup, Side, VethPair,
-    VethPairs,
+    NamespaceAssignment, Namespaces, NextHops, ObservedProgram, ObservedRoutes, Reports, Setup,
+    Side, VethPair, VethPairs,
 };
 use super::hops::next_hops;
 use super::manual::{ManualChanges, ManualShapes};
@@ -61,7 +61,8 @@ pub(super) fn assign_namespaces(
         add.push((node, NamespaceAssignment { number, name }));
     }
     for (node, assignment) in add {
-        let parts = (assignment.clone(), NextHops::default(), ObservedRoutes::default());
+        let observed = (ObservedRoutes::default(), ObservedProgram::default());
+        let parts = (assignment.clone(), NextHops::default(), observed);
         last.node = assignment.number;
         namespaces.0.insert(node, commands.spawn(parts).id());
         let settings = settings.clone();

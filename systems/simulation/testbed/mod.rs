@@ -13,11 +13,14 @@ mod manual;
 mod mirror;
 mod nodes;
 mod observed;
+mod reading;
 mod settings;
 mod shape;
 mod state;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_readings;
 mod view;
 mod work;
 
@@ -33,8 +36,9 @@ pub use hops::{next_hops, relative_cost};
 pub use manual::{ManualShape, SetLinkShape};
 pub use nodes::{AddTestbedNode, RemoveTestbedNode};
 pub use observed::{
-    Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover, Tally,
+    Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, SideReading, Takeover, Tally,
 };
+pub use reading::{DatedProgram, DatedReading, Reading, RoutingProgram};
 pub use settings::{Binding, MediumAccess, Port, Protocol, SEATS_MAX, Settings, Wiring};
 pub use shape::{Shape, shape};
 pub use view::{NamespaceView, SideView, TestbedView, WireView};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::reading::Reading;
 use crate::link::LinkKey;
 use crate::site::NodeId;
 
@@ -26,7 +27,7 @@ impl LinkDirection {
 }
 
 /// Result of applying a desired shape.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
     /// Direction.
@@ -39,6 +40,20 @@ pub struct Observation {
     /// Change of another program that was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<String>,
+    /// Values as read afterwards; absent where nothing was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+}
+
+/// A direction with its values as read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideReading {
+    /// Direction.
+    pub side: LinkDirection,
+    /// The values; absent where the port is gone or cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
 }
 
 /// Packets of one class, since the veth pair was created.

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::begin;
 use super::components::{
-    Host, NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Report, Reports, Setup,
-    VethPair, VethPairs,
+    Host, NamespaceAssignment, Namespaces, NextHops, ObservedProgram, ObservedRoutes, Report,
+    Reports, Setup, VethPair, VethPairs,
 };
 use super::manual::{ManualShape, ManualShapes};
 use super::nodes::{Departed, LastNumbers};
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
+use super::reading::{DatedProgram, DatedReading};
 use super::settings::Settings;
 use crate::link::LinkKey;
 use crate::site::NodeId;
@@ -83,7 +84,8 @@ impl State for Desired {
         world.resource_mut::<Departed>().nodes = std::mem::take(&mut self.departed);
         for (node, assignment) in self.assignments {
             let routes = NextHops(self.routes.remove(&node));
-            let namespace = world.spawn((assignment, routes, ObservedRoutes::default())).id();
+            let observed = (ObservedRoutes::default(), ObservedProgram::default());
+            let namespace = world.spawn((assignment, routes, observed)).id();
             world.resource_mut::<Namespaces>().0.insert(node, namespace);
         }
         for (key, wire) in self.wires {
@@ -107,6 +109,14 @@ pub(super) struct Observed {
     takeover: Option<Takeover>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     repairs: BTreeMap<LinkDirection, (u64, String)>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    failed_since_ns: BTreeMap<LinkDirection, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    readings: BTreeMap<LinkDirection, DatedReading>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    programs: BTreeMap<NodeId, DatedProgram>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    read_ns: Option<u64>,
 }
 
 impl State for Observed {
@@ -114,19 +124,29 @@ impl State for Observed {
 
     fn save(world: &World) -> Self {
         let host = world.resource::<Host>();
-        let mut observed = Self { means: host.means, takeover: host.takeover, ..Self::default() };
+        let mut observed = Self {
+            means: host.means,
+            takeover: host.takeover,
+            read_ns: host.read_ns,
+            ..Self::default()
+        };
         for (node, entity) in &world.resource::<Namespaces>().0 {
             let routes =
                 world.get::<ObservedRoutes>(*entity).expect("a namespace has them").0.clone();
             if !routes.is_empty() {
                 observed.heard.insert(*node, routes);
             }
+            let program =
+                world.get::<ObservedProgram>(*entity).and_then(|program| program.0.clone());
+            observed.programs.extend(program.map(|program| (*node, program)));
         }
         for (key, entity) in &world.resource::<VethPairs>().0 {
             let reports = world.get::<Reports>(*entity).expect("a veth pair has them");
             for (side, report) in LinkDirection::both(*key).into_iter().zip(reports.0.clone()) {
-                let Report { tried, counted, probe, repairs } = report;
+                let Report { tried, failed_since_ns, reading, counted, probe, repairs } = report;
                 observed.sides.extend(tried.map(|tried| (side, tried)));
+                observed.failed_since_ns.extend(failed_since_ns.map(|since_ns| (side, since_ns)));
+                observed.readings.extend(reading.map(|reading| (side, reading)));
                 observed.counted.extend(counted.map(|counted| (side, counted)));
                 observed.probes.extend(probe.map(|probe| (side, probe)));
                 let repairs = repairs.map(|repairs| (side, repairs));
@@ -137,15 +157,21 @@ impl State for Observed {
     }
 
     fn restore(mut self, world: &mut World) -> Result<(), Refusal> {
-        *world.resource_mut::<Host>() = Host { means: self.means, takeover: self.takeover };
+        let Self { means, takeover, read_ns, .. } = self;
+        *world.resource_mut::<Host>() = Host { means, takeover, read_ns };
         for (node, entity) in world.resource::<Namespaces>().0.clone() {
             if let Some(routes) = self.heard.remove(&node) {
                 world.entity_mut(entity).insert(ObservedRoutes(routes));
+            }
+            if let Some(program) = self.programs.remove(&node) {
+                world.entity_mut(entity).insert(ObservedProgram(Some(program)));
             }
         }
         for (key, entity) in world.resource::<VethPairs>().0.clone() {
             let report = |side| Report {
                 tried: self.sides.remove(&side),
+                failed_since_ns: self.failed_since_ns.remove(&side),
+                reading: self.readings.remove(&side),
                 counted: self.counted.remove(&side),
                 probe: self.probes.remove(&side),
                 repairs: self.repairs.remove(&side),

@@ -89,8 +89,8 @@ fn a_wish_moves_beyond_the_hysteresis_only() {
 }
 
 /// A world of three nodes in a row, `spacing_deg` apart, whose log is kept.
-struct Bed {
-    engine: Engine<WorldView>,
+pub(super) struct Bed {
+    pub(super) engine: Engine<WorldView>,
     work: Effects<Work>,
     log: Arc<std::sync::Mutex<Writer<Vec<u8>>>>,
 }
@@ -125,7 +125,7 @@ fn place(east: f64) -> GeoPoint {
     GeoPoint::new(57.0, 11.0 + east).unwrap()
 }
 
-fn bed() -> Bed {
+pub(super) fn bed() -> Bed {
     let mut engine = crate::world(Arc::new(Flat::default())).build(1, 1_000_000_000).unwrap();
     let header = Header { format: FORMAT, seed: 1, step_ns: 1_000_000_000, inputs: [].into() };
     let writer = Writer::begin(Vec::new(), &header).unwrap();
@@ -146,17 +146,17 @@ fn bed() -> Bed {
 }
 
 impl Bed {
-    fn take_work(&mut self) -> Vec<Work> {
+    pub(super) fn take_work(&mut self) -> Vec<Work> {
         std::iter::from_fn(|| self.work.try_next()).collect()
     }
 
-    fn tick(&mut self) -> Vec<Work> {
+    pub(super) fn tick(&mut self) -> Vec<Work> {
         self.engine.tick(None).unwrap();
         self.take_work()
     }
 }
 
-fn id(name: &str) -> NodeId {
+pub(super) fn id(name: &str) -> NodeId {
     NodeId::named(name)
 }
 
@@ -265,12 +265,14 @@ fn added_node_gets_the_next_number_and_removed_one_gives_all_back() {
 
     // Reports that were under way when it went change nothing and keep the others.
     let side = |from: &str, to: &str| LinkDirection { from: id(from), to: id(to) };
-    let sight = |side| Observation { side, generation: 1, failure: None, repaired: None };
+    let sight =
+        |side| Observation { side, generation: 1, failure: None, repaired: None, reading: None };
     let sightings = vec![sight(side("a", "b")), sight(side("a", "c"))];
-    let report = handle.submit(ReportLinkState { sightings }).unwrap();
+    let report = handle.submit(ReportLinkState { sightings, read_ns: None }).unwrap();
     let count = |side| Counted { side, unicast: Tally::default(), broadcast: Tally::default() };
     let counted = vec![count(side("b", "a")), count(side("a", "d"))];
-    let counts = handle.submit(CountWires { counted }).unwrap();
+    let counts =
+        handle.submit(CountWires { counted, readings: Vec::new(), read_ns: None }).unwrap();
     let again = handle.submit(RemoveTestbedNode { node: id("b") }).unwrap();
     bed.tick();
     assert_eq!((report.wait(), counts.wait()), (Ok(()), Ok(())));
@@ -355,7 +357,14 @@ fn reports_of_what_is_not_there_are_refused() {
     let handle = bed.engine.handle();
     let side = LinkDirection { from: id("a"), to: id("b") };
     let sight = |generation| ReportLinkState {
-        sightings: vec![Observation { side, generation, failure: None, repaired: None }],
+        sightings: vec![Observation {
+            side,
+            generation,
+            failure: None,
+            repaired: None,
+            reading: None,
+        }],
+        read_ns: None,
     };
     let good = handle.submit(sight(1)).unwrap();
     let early = handle.submit(sight(9)).unwrap();
@@ -366,6 +375,8 @@ fn reports_of_what_is_not_there_are_refused() {
                 unicast: Tally::default(),
                 broadcast: Tally::default(),
             }],
+            readings: Vec::new(),
+            read_ns: None,
         })
         .unwrap();
     bed.tick();
@@ -390,8 +401,13 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
         .submit(ReportRoutes {
             node: id("a"),
             routes: vec![ObservedRoute { destination: id("c"), next_hop: id("b"), metric: 512.0 }],
+            program: Some(RoutingProgram { failure: Some("ended".to_owned()), restarts_total: 2 }),
+            read_ns: Some(5),
         })
         .unwrap();
+    let reading = Some(Reading { rate_bps: Some(64_000), ..Reading::default() });
+    let (counted, readings) = (Vec::new(), vec![SideReading { side, reading }]);
+    handle.submit(CountWires { counted, readings, read_ns: Some(6) }).unwrap();
     let values = ManualShape { delay_ns: Some(7_000_000), ..Default::default() };
     handle.submit(SetLinkShape { side, values }).unwrap();
     handle.submit(SetTimeScale { speed: 2.0 }).unwrap();

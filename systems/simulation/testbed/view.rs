@@ -7,11 +7,12 @@ use groundwave_engine::Section;
 use serde::Serialize;
 
 use super::components::{
-    Host, NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Report, Reports, Setup, Side,
-    VethPair, VethPairs,
+    Host, NamespaceAssignment, Namespaces, NextHops, ObservedProgram, ObservedRoutes, Report,
+    Reports, Setup, Side, VethPair, VethPairs,
 };
 use super::manual::{ManualShape, ManualShapes};
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
+use super::reading::{DatedProgram, DatedReading};
 use super::settings::{Protocol, Settings};
 use super::shape::Shape;
 use crate::site::NodeId;
@@ -32,6 +33,9 @@ pub struct NamespaceView {
     /// Routes that its protocol found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub heard: Vec<ObservedRoute>,
+    /// Its routing program as read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<DatedProgram>,
 }
 
 /// One direction of a veth pair.
@@ -50,6 +54,12 @@ pub struct SideView {
     /// Cause for which it is not in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Time from which it is not in force for that cause, ns since the Unix epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_since_ns: Option<u64>,
+    /// Values as read when they were others the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<DatedReading>,
     /// Repairs after changes of other programs: number, and the last change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repairs: Option<(u64, String)>,
@@ -87,6 +97,9 @@ pub struct TestbedView {
     /// The last controller that took over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
+    /// Time of the last reading of all directions, ns since the Unix epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_ns: Option<u64>,
     /// Nodes in id order.
     #[serde(rename = "seats")]
     pub assignments: Vec<NamespaceView>,
@@ -109,8 +122,13 @@ impl TestbedView {
     }
 }
 
-type NamespaceParts = (&'static NamespaceAssignment, &'static NextHops, &'static ObservedRoutes);
-type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>)>;
+type NamespaceParts = (
+    &'static NamespaceAssignment,
+    &'static NextHops,
+    &'static ObservedRoutes,
+    &'static ObservedProgram,
+);
+type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>, Changed<ObservedProgram>)>;
 type PairParts = (&'static VethPair, &'static Reports, &'static ManualShapes);
 type PairChanged = Or<(Changed<VethPair>, Changed<Reports>, Changed<ManualShapes>)>;
 
@@ -135,7 +153,7 @@ pub(super) fn publish_testbed(
     }
     let assignments = namespaces.0.iter().map(|(node, entity)| {
         let parts = namespace.get(*entity).expect("an indexed namespace");
-        let (assignment, next_hops, observed) = parts;
+        let (assignment, next_hops, observed, program) = parts;
         NamespaceView {
             node: *node,
             name: assignment.name.clone(),
@@ -143,6 +161,7 @@ pub(super) fn publish_testbed(
             protocol: settings.protocol(*node),
             next_hops: next_hops.0.clone().unwrap_or_default(),
             heard: observed.0.clone(),
+            program: program.0.clone(),
         }
     });
     let wires = pairs.0.iter().map(|(key, entity)| {
@@ -159,6 +178,7 @@ pub(super) fn publish_testbed(
         speed: setup.speed,
         means: host.means,
         takeover: host.takeover,
+        read_ns: host.read_ns,
         settings: Some(settings.clone()),
     });
 }
@@ -172,6 +192,8 @@ fn side(direction: LinkDirection, desired: Side, report: &Report, manual: Manual
         generation: desired.generation,
         observed_generation,
         failure,
+        failed_since_ns: report.failed_since_ns,
+        reading: report.reading.clone(),
         repairs: report.repairs.clone(),
         manual: (!manual.is_empty()).then_some(manual),
         counted: report.counted,

@@ -57,6 +57,13 @@ fn it_takes_the_worlds_routes_and_follows_them() {
         let now = pid();
         !now.is_empty() && now != killed && std::path::Path::new(&format!("/proc/{now}")).exists()
     });
+    until("the restart is counted, and the program runs", || {
+        let status = testbed.status();
+        let mut nodes = status["nodes"].as_array().unwrap().iter();
+        let node = nodes.find(|node| node["name"] == "ytterby").unwrap();
+        node["program"]["restarts_total"] == 1 && node["program"].get("failure").is_none()
+    });
+    assert!(testbed.output_of(&["status"]).contains("running, started again 1 x"));
     converged(&testbed, "with another babeld in ytterby");
 }
 

@@ -55,6 +55,9 @@ fn reported(
     until("the change is reported", || {
         failure().is_some_and(|failure| failure.as_str().unwrap().contains(fault))
     });
+    let since = Testbed::link(&testbed.status(), from, to)["failed_since"].clone();
+    assert!(since.as_str().is_some_and(|since| since.ends_with('Z')), "{since}");
+    assert!(testbed.output_of(&["status"]).contains(&format!("since {}", since.as_str().unwrap())));
     tool("ip", &format!("netns exec {space} ip {opposite}"));
     until("the change back is reported", || failure().is_none());
 }
@@ -73,6 +76,18 @@ fn set_by_hand(testbed: &Testbed, space: &str, [from, to]: [&str; 2]) {
         losses().iter().filter(|loss| **loss == Some(0.25)).count() == without + 2
     });
     assert_eq!(Testbed::link(&testbed.status(), from, to)["manual"]["loss_prob"], 0.25);
+    // The reading is that of the kernel: its rate is in bytes, and its queue is no value of the model.
+    let tbf = disciplines(space)
+        .into_iter()
+        .find(|qdisc| qdisc["handle"] == "22:" && qdisc["dev"] == format!("to-{to}"))
+        .unwrap();
+    until("the values are read", || {
+        let values = Testbed::link(&testbed.status(), from, to)["reading"]["values"].clone();
+        values["loss_prob"] == 0.25
+            && values["rate_bps"].as_u64() == tbf["options"]["rate"].as_u64().map(|rate| rate * 8)
+    });
+    let text = testbed.output_of(&["status"]);
+    assert!(text.contains("as read") && text.contains("25.00 %"), "{text}");
     testbed.output_of(&["release", from, to]);
     until("the values of the model are back", || disciplines(space) == before);
 }
@@ -129,8 +144,14 @@ fn routes_and_names_are_restored(testbed: &Testbed) {
     let before = routes();
     assert!(before.lines().count() >= 3, "{before}");
     tool("ip", "netns exec gw.foreign.save ip route flush table main");
-    assert_eq!(routes(), "");
+    // They may be back before anybody looks; the report shows that they were gone.
     until("the routes are back", || routes() == before);
+    until("the routes of the kernel are read", || {
+        let status = testbed.status();
+        let node = status["nodes"].as_array().unwrap().iter().find(|node| node["name"] == "save");
+        let read = node.unwrap()["heard"].as_object().unwrap().len();
+        read == before.lines().count()
+    });
     until("the repair is reported", || {
         testbed.output_of(&["status"]).contains("routes through it were deleted")
     });

@@ -23,6 +23,12 @@ test('an operator fails, cuts and moves nodes of a testbed', async ({ page, serv
   await expect(held).toHaveCount(4);
   await expect(page.locator('#bed-state')).toContainText(full ? '✓ 4 of 4 directions in force' : '▲ 0 of 4 directions in force');
   await expect(held.first()).toContainText(full ? 'in force' : 'rate only in force');
+  // Below each direction is what the kernel has, which without netem is a rate alone.
+  const read = page.locator('.direction.read');
+  await expect(read).toHaveCount(4);
+  await expect(read.first()).toContainText(/as read at \d\d:\d\d:\d\d: [\d.]+ Mbit\/s/);
+  await expect(read.first()).toContainText(full ? 'broadcast loss' : 'no delay');
+  await expect(page.locator('[data-node=west] .program')).toContainText('2 routes as read');
   const west = (await nodeOf('west')).address as string;
   const relay = (await nodeOf('relay')).address as string;
   expect(bed.reaches('relay', west)).toBe(true);

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_simulation::testbed::{Means, Shape, Wiring};
+use groundwave_impair::{QueueLimit, QueueUnit};
+use groundwave_simulation::testbed::{Means, Protocol, Reading, Wiring};
 use groundwave_testbed::State;
 use groundwave_text::{Align, Table, bits_per_second};
-use groundwave_web_testbed::wire::{Difference, Link, Node, Testbed};
+use groundwave_web_testbed::wire::{Difference, Link, Node, ReadBack, Testbed};
 use serde_json::json;
 
 use super::Selection;
@@ -15,10 +16,20 @@ use crate::cli::output::{self, Output, word};
 /// Most next hops shown that are not as predicted.
 const DIFFERENCES_SHOWN: usize = 12;
 
-/// Show nodes and links, predicted and in force
+const EXAMPLES: &str = "\
+Examples:
+  groundwave testbed status
+  groundwave testbed status --json | jq '.links[] | select(.predicted.up)'
+  groundwave testbed status --json | jq '.links[] | {from, to, reading, failed_since}'
+
+`desired` is what the model or a hand wants of a direction, `as read` what the kernel has, or the daemon of
+a bound port, at the time of the reading; both are one class of packets for a bound port. `routes` are
+those that the routing program has installed, or those of the kernel for static routing.";
+
+/// Show nodes and links, desired and as read from the kernel
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  groundwave testbed status\n  groundwave testbed status --json | jq '.links[] | select(.predicted.up)'"
+    after_help = EXAMPLES
 )]
 pub struct Status {
     #[command(flatten)]
@@ -94,9 +105,9 @@ pub fn text(testbed: &Testbed) -> String {
         "{}\n{}\n{}{}\n{}",
         output::heading(&headline(testbed)),
         remarks(testbed),
-        output::table(&nodes(&testbed.nodes), None),
+        output::table(&nodes(&testbed.nodes, testbed.read_at.is_some()), None),
         differences(&testbed.nodes),
-        output::table(&links(&testbed.links), None)
+        output::table(&links(&testbed.links), None) + &failures(&testbed.links)
     )
 }
 
@@ -123,6 +134,9 @@ fn remarks(testbed: &Testbed) -> String {
         let line = format!("taken over at {from_s:.1} s, the last time in its log\n");
         lines.push_str(&line);
     }
+    if let Some(read_at) = &testbed.read_at {
+        lines.push_str(&format!("links and routes read at {read_at}\n"));
+    }
     if testbed.kernel == Some(Means::Rate) {
         lines
             .push_str("kernel without netem: rates are limited, loss and delay are not emulated\n");
@@ -139,14 +153,15 @@ fn remarks(testbed: &Testbed) -> String {
     lines
 }
 
-fn nodes(nodes: &[Node]) -> Table {
+fn nodes(nodes: &[Node], is_read: bool) -> Table {
     let mut table = Table::new(&[
         ("node", Align::Left),
         ("address", Align::Left),
         ("routing", Align::Left),
-        ("state", Align::Left),
+        ("in the model", Align::Left),
         ("routes", Align::Right),
         ("as predicted", Align::Right),
+        ("routing program", Align::Left),
     ]);
     for node in nodes {
         let state = match (node.lat_deg, node.operating) {
@@ -159,11 +174,43 @@ fn nodes(nodes: &[Node]) -> Table {
             node.address.clone(),
             word(&node.routing),
             state.to_owned(),
-            node.next_hops.len().to_string(),
+            routes(node, is_read),
             agreement(node),
+            program(node),
         ]);
     }
     table
+}
+
+/// Number of routes as read; none of a node without routing, and before the first reading.
+fn routes(node: &Node, is_read: bool) -> String {
+    match is_read && node.routing != Protocol::None {
+        true => node.heard.len().to_string(),
+        false => "-".to_owned(),
+    }
+}
+
+/// State of the routing program as read.
+fn program(node: &Node) -> String {
+    let Some(program) = &node.program else {
+        return "-".to_owned();
+    };
+    let mut text = match &program.failure {
+        None => "running".to_owned(),
+        Some(failure) => since(failure, program.failed_since.as_deref()),
+    };
+    if program.restarts_total > 0 {
+        text.push_str(&format!(", started again {} x", program.restarts_total));
+    }
+    text
+}
+
+/// A failure with the time from which it is there.
+fn since(failure: &str, since: Option<&str>) -> String {
+    match since {
+        Some(since) => format!("{failure}, since {since}"),
+        None => failure.to_owned(),
+    }
 }
 
 /// Next hops of the routing program as predicted or of equal cost, of all that can be compared.
@@ -203,47 +250,104 @@ fn differences(nodes: &[Node]) -> String {
 fn links(links: &[Link]) -> Table {
     let mut table = Table::new(&[
         ("link", Align::Left),
-        ("state", Align::Left),
+        ("values", Align::Left),
         ("SNR", Align::Right),
         ("rate", Align::Right),
         ("delay", Align::Right),
         ("loss", Align::Right),
         ("broadcast", Align::Right),
+        ("queue", Align::Right),
         ("in force", Align::Left),
     ]);
     for link in links {
         let shape = &link.predicted;
         let cell = |text: String| if shape.up { text } else { "-".to_owned() };
         let in_force = match &link.failure {
-            Some(failure) => failure.clone(),
-            None if link.is_reported() => "yes".to_owned(),
-            None => "not yet".to_owned(),
+            Some(_) => "no",
+            None if link.is_reported() => "yes",
+            None => "not yet",
         };
+        let state = if shape.up { "up" } else { "down" };
         table.row([
             format!("{} > {}", link.from, link.to),
-            match (shape.up, link.manual) {
-                (false, None) => "down".to_owned(),
-                (false, Some(_)) => "down, set by hand".to_owned(),
-                (true, None) => "up".to_owned(),
-                (true, Some(_)) => "up, set by hand".to_owned(),
+            match link.manual {
+                None => format!("desired: {state}"),
+                Some(_) => format!("by hand: {state}"),
             },
             link.snr_db.map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
             cell(bits_per_second(shape.rate_bps as f64)),
-            cell(delay(shape)),
+            cell(mean_delay(shape.delay_ns, shape.jitter_ns)),
             cell(percent(shape.loss_prob)),
             cell(percent(shape.broadcast_loss_prob)),
-            in_force,
+            String::new(),
+            in_force.to_owned(),
         ]);
+        if let Some(reading) = &link.reading {
+            table.row(as_read(reading));
+        }
     }
     table
 }
 
+/// Directions that are not in force, with the cause, the time from which it is there, and the disciplines as read.
+fn failures(links: &[Link]) -> String {
+    let of_link = |link: &Link| {
+        let failure = since(link.failure.as_deref()?, link.failed_since.as_deref());
+        let values = link.reading.as_ref().and_then(|reading| reading.values.as_ref());
+        let disciplines = values.map(|values| values.disciplines.join(", ")).unwrap_or_default();
+        let disciplines = match disciplines.is_empty() {
+            true => String::new(),
+            false => format!("; as read: {disciplines}"),
+        };
+        Some(format!("{} > {}: {failure}{disciplines}\n", link.from, link.to))
+    };
+    let lines: String = links.iter().filter_map(of_link).collect();
+    if lines.is_empty() { lines } else { format!("\nnot in force:\n{lines}") }
+}
+
+/// The row of the values of a direction as read.
+fn as_read(reading: &ReadBack) -> [String; 9] {
+    let none = || "none".to_owned();
+    let nothing = Reading::default();
+    let values = reading.values.as_ref().unwrap_or(&nothing);
+    let loss = match (values.loss_prob, values.loss_state_probs) {
+        (Some(prob), _) => percent(prob),
+        (None, Some([p, r])) => format!("p {}, r {}", percent(p), percent(r)),
+        (None, None) => none(),
+    };
+    // Of the date and the milliseconds, the document has more.
+    let time = reading.read_at.get(11..19).unwrap_or(&reading.read_at);
+    let read = match &reading.values {
+        Some(_) => format!("at {time}"),
+        None => "unknown".to_owned(),
+    };
+    [
+        String::new(),
+        "as read".to_owned(),
+        String::new(),
+        values.rate_bps.map_or_else(none, |bps| bits_per_second(bps as f64)),
+        values.delay_ns.map_or_else(none, |ns| mean_delay(ns, values.jitter_ns.unwrap_or(0))),
+        loss,
+        values.broadcast_loss_prob.map_or_else(none, percent),
+        values.queue.map_or_else(none, queue),
+        read,
+    ]
+}
+
+/// Size of a queue.
+fn queue(limit: QueueLimit) -> String {
+    match limit.unit {
+        QueueUnit::Bytes => format!("{} B", limit.value),
+        QueueUnit::Packets => format!("{} packets", limit.value),
+    }
+}
+
 /// Mean delay, with its jitter if there is any.
-fn delay(shape: &Shape) -> String {
+fn mean_delay(delay_ns: u64, jitter_ns: u64) -> String {
     let ms = |ns: u64| ns as f64 / 1e6;
-    match shape.jitter_ns {
-        0 => format!("{:.2} ms", ms(shape.delay_ns)),
-        jitter_ns => format!("{:.2} ± {:.2} ms", ms(shape.delay_ns), ms(jitter_ns)),
+    match jitter_ns {
+        0 => format!("{:.2} ms", ms(delay_ns)),
+        jitter_ns => format!("{:.2} ± {:.2} ms", ms(delay_ns), ms(jitter_ns)),
     }
 }
 
@@ -278,6 +382,39 @@ mod tests {
             "name": "t", "tick": 1, "now_s": 1.0, "speed": 1.0, "nodes": [], "links": links,
         });
         serde_json::from_value(testbed).unwrap()
+    }
+
+    #[test]
+    fn values_as_read_stand_below_the_desired_ones_with_their_time() {
+        let mut testbed = testbed("known");
+        let before = text(&testbed);
+        assert!(before.contains("desired") && !before.contains("as read"), "{before}");
+        let reading = json!({
+            "read_at": "2026-11-29T22:00:00.000Z",
+            "values": {
+                "rate_bps": 2_000_000, "loss_prob": 0.25, "queue": { "unit": "bytes", "value": 7_000 },
+                "disciplines": ["fq 7:"],
+            },
+        });
+        testbed.links[0].reading = Some(serde_json::from_value(reading).unwrap());
+        testbed.links[0].failure = Some("not in force: netem 12: is missing".to_owned());
+        testbed.links[0].failed_since = Some("2026-11-29T21:59:00.000Z".to_owned());
+        let after = text(&testbed);
+        let line =
+            |words: &str| after.lines().find(|line| line.contains(words)).unwrap().to_owned();
+        let row = line("  as read ");
+        for words in ["2 Mbit/s", "25.00 %", "none", "7000 B", "at 22:00:00"] {
+            assert!(row.contains(words), "{words}: {row}");
+        }
+        let desired = line("desired: up");
+        assert!(desired.contains("1 Mbit/s") && desired.ends_with("no"), "{desired}");
+        let failure = "a > b: not in force: netem 12: is missing, since 2026-11-29T21:59:00.000Z; as read: fq 7:";
+        assert_eq!(line("is missing"), failure);
+        // What cannot be read is shown as that, and no value of the model stands for it.
+        testbed.links[0].reading.as_mut().unwrap().values = None;
+        let after = text(&testbed);
+        let row = after.lines().find(|line| line.contains("  as read ")).unwrap();
+        assert!(row.contains("unknown") && !row.contains("Mbit/s"), "{row}");
     }
 
     #[test]

@@ -36,6 +36,7 @@ export type NewPlayback = Schemas['NewPlayback'];
 export type Testbed = Schemas['Testbed'];
 export type TestbedNode = Schemas['TestbedNode'];
 export type TestbedLink = Schemas['Link'];
+export type LinkReading = Schemas['LinkReading'];
 export type JoinKey = Schemas['JoinKeyView'];
 export type CreatedJoinKey = Schemas['CreatedJoinKey'];
 export type TrustState = Schemas['TrustState'];
