@@ -127,6 +127,55 @@ fn a_controller_that_is_starting_is_ended() {
     assert_eq!(&lines[2..], ["0", "0", "none"], "{printed}");
 }
 
+/// A terminal that closes, or a stop signal, ends a controller in the foreground with nothing left: also one that is
+/// still setting the network up.
+#[needs(namespaces)]
+#[test]
+fn a_controller_whose_terminal_closes_leaves_nothing() {
+    let folder = folder();
+    for signal in ["HUP", "TERM"] {
+        for (moment, holds) in [
+            ("up", "test -e /run/groundwave/many/control.sock"),
+            ("starting", "[ \"$(ls /run/netns 2>/dev/null | wc -l)\" -ge 5 ]"),
+        ] {
+            let script = format!(
+                "\"$0\" testbed up many.toml --flat-earth >/dev/null 2>errors &\n\
+                 pid=$!\n\
+                 until {holds}; do sleep 0.01; done\n\
+                 test -e /run/groundwave/many/control.sock && echo up || echo starting\n\
+                 kill -{signal} $pid\n\
+                 set +e; wait $pid; echo $?; set -e\n\
+                 left\n\
+                 controller || echo none\n"
+            );
+            let printed = run(folder.path(), &script);
+            let expected = format!("{moment}\n0\n0\n0\nnone\n");
+            let errors = fs::read_to_string(folder.path().join("errors")).unwrap();
+            assert_eq!(printed, expected, "{signal} while {moment}: {errors}");
+        }
+    }
+}
+
+/// One in the background ends alone: its network stays, and another controller takes over.
+#[needs(namespaces)]
+#[test]
+fn a_background_controller_that_is_hung_up_leaves_its_network_to_another() {
+    let folder = folder();
+    let script = "up\n\
+        kill -HUP $(controller)\n\
+        while controller >/dev/null; do sleep 0.01; done\n\
+        ls /run/netns | wc -l\n\
+        \"$0\" testbed attach --flat-earth --detach >/dev/null\n\
+        controller >/dev/null && echo attached\n\
+        \"$0\" testbed down\n\
+        left\n";
+    let printed = run(folder.path(), script);
+    let removed = format!("testbed many removed: {NODES} nodes");
+    let expected =
+        [NODES.to_string(), "attached".to_owned(), removed, "0".to_owned(), "0".to_owned()];
+    assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
+}
+
 /// Invalid names are refused by every command, and files beside those of testbeds remain.
 #[needs(namespaces)]
 #[test]

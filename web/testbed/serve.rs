@@ -143,6 +143,32 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     Ok(Prepared { settings, engine, effects, adopt: true, speed, lock })
 }
 
+/// Stop signals of a controller, from before it makes anything: one that arrives while the network is set up ends it
+/// in order, as soon as it is up.
+pub struct StopSignals {
+    runtime: Runtime,
+    stop: CancellationToken,
+}
+
+impl StopSignals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the system takes no handler.
+    pub fn listen() -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .enable_all()
+            .build()?;
+        let stop = CancellationToken::new();
+        {
+            let _context = runtime.enter();
+            groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
+        }
+        Ok(Self { runtime, stop })
+    }
+}
+
 /// A controller whose network is up.
 pub struct RunningTestbed {
     runtime: Runtime,
@@ -161,7 +187,8 @@ impl RunningTestbed {
     ///
     /// # Errors
     /// When the network cannot be created or the socket is in use.
-    pub fn start(state: &State, prepared: Prepared) -> Result<Self, Failure> {
+    pub fn start(state: &State, prepared: Prepared, signals: StopSignals) -> Result<Self, Failure> {
+        let StopSignals { runtime, stop } = signals;
         let Prepared { settings, engine, effects, adopt, speed, lock } = prepared;
         let names = Names { testbed: settings.name.clone(), network: settings.network };
         // A file and two sockets for each node.
@@ -171,7 +198,6 @@ impl RunningTestbed {
         let ports = BoundPorts::new(Box::new(request_impairment), &state.ports())?;
         let (up, is_up) = mpsc::channel();
         let world = handle.clone();
-        let stop = CancellationToken::new();
         let ended = stop.clone();
         // A thread of its own: kernel calls block.
         let driver = std::thread::Builder::new().name("testbed".to_owned()).spawn(move || {
@@ -194,14 +220,6 @@ impl RunningTestbed {
         throttle.set(speed);
         let engine = engine.spawn_throttled(MachineClock::start(), throttle.clone())?;
         let controller = Controller::new(handle, throttle, stop.clone()).on_kernel(kernel);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .enable_all()
-            .build()?;
-        {
-            let _context = runtime.enter();
-            groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
-        }
         let _lock = lock;
         Ok(Self { runtime, engine, driver, socket, listener, controller, stop, _lock })
     }

@@ -16,7 +16,7 @@ use groundwave_setup::terrain::TerrainOptions;
 use groundwave_simulation::testbed::{Protocol, Settings};
 use groundwave_testbed::State;
 use groundwave_web_testbed::serve;
-use groundwave_web_testbed::serve::RunningTestbed;
+use groundwave_web_testbed::serve::{RunningTestbed, StopSignals};
 use groundwave_web_testbed::wire::{Link, Testbed};
 
 use super::Selection;
@@ -120,8 +120,9 @@ impl Up {
             return detach(&state, arguments.collect(), output);
         }
         let (path, terrain) = (&self.scenario, &self.ground);
+        let signals = StopSignals::listen()?;
         let prepared = serve::prepare(&state, path, &source, settings, terrain, self.speed)?;
-        let running = RunningTestbed::start(&state, prepared);
+        let running = RunningTestbed::start(&state, prepared, signals);
         let came_up = running.is_ok();
         let outcome =
             running.and_then(|running| announce_and_run(running, output, self.background));
@@ -302,8 +303,9 @@ impl Attach {
             let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
+        let signals = StopSignals::listen()?;
         let prepared = serve::take_over(&state, &self.ground)?;
-        let running = RunningTestbed::start(&state, prepared)?;
+        let running = RunningTestbed::start(&state, prepared, signals)?;
         announce_and_run(running, output, self.background)
     }
 }
