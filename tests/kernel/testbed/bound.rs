@@ -10,7 +10,11 @@ use super::bed::{Testbed, until};
 use super::guest;
 use crate::wire::{ip, tool};
 
-guest!("testbed::bound": an_interface_and_a_daemons_port_follow_their_link);
+guest!(
+    "testbed::bound":
+    an_interface_and_a_daemons_port_follow_their_link,
+    obstacles_that_go_and_daemons_that_return_are_noticed,
+);
 
 /// An impairment daemon that ends with this.
 pub struct Daemon(pub Child);
@@ -25,25 +29,78 @@ impl Drop for Daemon {
 
 const SOCKET: &str = "/run/bound.sock";
 
-fn an_interface_and_a_daemons_port_follow_their_link() {
+/// Creates the interfaces of a machine.
+fn lay() {
     ip("link add lab1 type veth peer name far1\nlink add lab2 type veth peer name far2\n\
         link add lab3 type veth peer name far3\nlink set lab1 up\nlink set lab2 up\n");
+}
+
+/// A daemon of `lab3` and `lab2` that listens.
+fn launch() -> Daemon {
     let daemon = Command::new(env!("CARGO_BIN_EXE_groundwave"))
         .args(["impaird", "--socket", SOCKET, "--interfaces", "lab3", "lab2"])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let _daemon = Daemon(daemon);
-    until("the daemon listens", || std::path::Path::new(SOCKET).exists());
+    until("the daemon listens", || std::os::unix::net::UnixStream::connect(SOCKET).is_ok());
+    Daemon(daemon)
+}
+
+/// The binding of a link to an interface and to a port of the daemon.
+fn bind() -> String {
+    format!(
+        "routing = \"none\"\nbind = [{{ from = \"save\", to = \"nolvik\", interface = \"lab1\" }}, \
+         {{ from = \"nolvik\", to = \"save\", daemon = \"{SOCKET}\", port = \"port2\" }}]"
+    )
+}
+
+/// Another program has the root of a bound interface until later, and the daemon of a bound port is killed.
+fn obstacles_that_go_and_daemons_that_return_are_noticed() {
+    lay();
+    tool("tc", "qdisc add dev lab1 root handle 7: pfifo limit 9");
+    let daemon = launch();
+    let testbed = Testbed::up("returned", &[("routing = \"babel\"", &bind())]);
+    let link = |from: &str, to: &str| Testbed::link(&testbed.status(), from, to);
+    let failure =
+        |from: &str, to: &str| link(from, to)["failure"].as_str().unwrap_or_default().to_owned();
+    until("the obstacle is reported", || failure("save", "nolvik").contains("pfifo"));
+    println!("obstacle: {}", failure("save", "nolvik"));
+    let blocked = link("save", "nolvik");
+    assert!(blocked["failed_since"].is_string(), "{blocked}");
+    assert_eq!(blocked["reading"]["values"].get("rate_bps"), None, "{blocked}");
+    let foreign = tool("tc", "qdisc show dev lab1");
+    assert!(foreign.contains("pfifo 7: root"), "it is left: {foreign}");
+    tool("tc", "qdisc del dev lab1 root");
+    until("the interface is shaped", || failure("save", "nolvik").is_empty());
+    follows(&testbed, true);
+    assert_eq!(link("save", "nolvik").get("failed_since"), None);
+    // The daemon is away while the link changes.
+    drop(daemon);
+    testbed.output_of(&["radio", "nolvik", "--tx-power-dbm", "17"]);
+    until("the absence is reported", || failure("nolvik", "save").contains(SOCKET));
+    let _daemon = launch();
+    until("the port of the new daemon is shaped", || failure("nolvik", "save").is_empty());
+    follows(&testbed, true);
+    until("the port is read", || {
+        let (read, predicted) = {
+            let link = link("nolvik", "save");
+            (link["reading"]["values"]["rate_bps"].as_u64(), link["predicted"]["rate_bps"].as_u64())
+        };
+        read.unwrap_or_default().abs_diff(predicted.unwrap()) <= 8
+    });
+    testbed.output_of(&["down"]);
+    ip("link del lab1\nlink del lab2\nlink del lab3\n");
+}
+
+fn an_interface_and_a_daemons_port_follow_their_link() {
+    lay();
+    let _daemon = launch();
     // Both have a state of the daemon before the testbed.
     tool("tc", "qdisc add dev lab1 root handle 6757: netem limit 1000 delay 3ms");
     let set = impair(&["set", "port2", "--delay", "7ms", "--loss", "2%"]);
     assert!(set.contains("7ms"), "{set}");
-    let bind = format!(
-        "routing = \"none\"\nbind = [{{ from = \"save\", to = \"nolvik\", interface = \"lab1\" }}, \
-         {{ from = \"nolvik\", to = \"save\", daemon = \"{SOCKET}\", port = \"port2\" }}]"
-    );
+    let bind = bind();
     let testbed = Testbed::up("bound", &[("routing = \"babel\"", &bind)]);
     follows(&testbed, true);
     // Their link gets no wire.
