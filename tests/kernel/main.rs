@@ -70,5 +70,5 @@ static BOOTS: [Boot; 5] = [
         &testbed::bound::GROUP,
     ]),
     Boot::new(&[&BARE, &DAEMON, &CONTRACT, &PACKETS, &DEVICES, &SENSORS]),
-    Boot::new(&[&NEWER, &NEWER_PACKETS]),
+    Boot::new(&[&NEWER, &NEWER_PACKETS, &testbed::tcp::GROUP]),
 ];

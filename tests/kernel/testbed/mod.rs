@@ -15,6 +15,7 @@ pub mod page;
 pub mod recording;
 pub mod segment;
 pub mod soak;
+pub mod tcp;
 
 /// Sets of kernel modules of each group.
 const MODULES: [&str; 3] = ["network", "netem", "mesh"];
