@@ -30,8 +30,11 @@ fn readings_and_failures_have_the_times_of_their_reports() {
     report(20, Some("down"), 2);
     bed.tick();
     let dated = |read_ns, reading| Some(DatedReading { read_ns, reading });
-    let seen = a_to_b(&bed);
-    assert_eq!((seen.failed_since_ns, seen.reading), (Some(10), dated(20, Some(reading(2)))));
+    let direction = a_to_b(&bed);
+    assert_eq!(
+        (direction.failed_since_ns, direction.reading),
+        (Some(10), dated(20, Some(reading(2))))
+    );
     // Another cause is another failure; the reading of all directions names those that are others.
     report(30, Some("MTU"), 2);
     let readings = vec![SideReading { side, reading: None }];
@@ -41,8 +44,8 @@ fn readings_and_failures_have_the_times_of_their_reports() {
     let undated = handle.submit(undated).unwrap();
     bed.tick();
     assert!(matches!(undated.wait(), Err(Refusal::Invalid { .. })));
-    let seen = a_to_b(&bed);
-    assert_eq!((seen.failed_since_ns, seen.reading), (Some(30), dated(40, None)));
+    let direction = a_to_b(&bed);
+    assert_eq!((direction.failed_since_ns, direction.reading), (Some(30), dated(40, None)));
     assert_eq!(bed.engine.view().testbed.read_ns, Some(40));
     report(50, None, 3);
     bed.tick();

@@ -241,6 +241,7 @@ mod tests {
             operating: true,
             next_hops: [("c".to_owned(), "b".to_owned())].into(),
             heard: [("c".to_owned(), route)].into(),
+            program: None,
             agreement: Some(Agreement {
                 same: usize::from(is_same),
                 compared: 1,
@@ -263,6 +264,7 @@ mod tests {
                 wiring: Wiring::default(),
                 kernel: None,
                 taken_over_s: None,
+                read_at: None,
                 nodes: vec![node],
                 links: Vec::new(),
             };
