@@ -403,11 +403,11 @@ mod tests {
         let line =
             |words: &str| after.lines().find(|line| line.contains(words)).unwrap().to_owned();
         let row = line("  as read ");
-        for words in ["2 Mbit/s", "25.00 %", "none", "7000 B", "at 22:00:00"] {
+        for words in ["2.00 Mbit/s", "25.00 %", "none", "7000 B", "at 22:00:00"] {
             assert!(row.contains(words), "{words}: {row}");
         }
         let desired = line("desired: up");
-        assert!(desired.contains("1 Mbit/s") && desired.ends_with("no"), "{desired}");
+        assert!(desired.contains("1.00 Mbit/s") && desired.trim_end().ends_with("no"), "{desired}");
         let failure = "a > b: not in force: netem 12: is missing, since 2026-11-29T21:59:00.000Z; as read: fq 7:";
         assert_eq!(line("is missing"), failure);
         // What cannot be read is shown as that, and no value of the model stands for it.
