@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn netem_over_tbf_over_a_queue_is_one_impairment() {
         let listing = json!([
-            {"kind": "netem", "handle": "1:", "root": true, "refcnt": 2, "options": {"limit": 2000,
+            {"kind": "netem", "handle": "1:", "root": true, "refcnt": 2, "options": {"limit": 5000,
                 "delay": {"delay": 0.05, "jitter": 0, "correlation": 0},
                 "loss-random": {"loss": 0.015, "correlation": 0.25},
                 "duplicate": {"duplicate": 0.005, "correlation": 0},
