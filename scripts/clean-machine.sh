@@ -55,6 +55,7 @@ cp "$package" "$work/debian/tmp/groundwave.deb"
     { cat "$work/install.log" >&2 && exit 1; }
 echo "package installed: $(since "$begin") s"
 
+: > "$work/demo.log"
 (inside "$work/debian" groundwave demo --no-browser) > "$work/demo.log" 2>&1 &
 demo=$!
 address=

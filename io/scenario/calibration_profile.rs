@@ -130,8 +130,8 @@ pub fn read(name: &str, text: &str) -> Result<Calibration, TomlErrors> {
     }
     if let Some(area) = whole.area.filter(|area| area.south_deg > area.north_deg) {
         let Area { south_deg, north_deg, .. } = area;
-        let found = format!("{south_deg} to {north_deg}");
-        document.invalid("area", found, "south_deg not above north_deg");
+        let edges = format!("{south_deg} to {north_deg}");
+        document.invalid("area", edges, "south_deg not above north_deg");
     }
     let only_name = of(&whole.name, None, None);
     if let Err(bad) = only_name.validate() {
