@@ -64,7 +64,8 @@ while [ -z "$address" ]; do
     address=$(sed -n 's/^Demo: //p' "$work/demo.log")
     sleep 0.05
 done
-busybox wget -q -O "$work/page.html" "${address%%#*}"
+# Not by a proxy of this machine.
+env -u http_proxy -u HTTP_PROXY busybox wget -q -O "$work/page.html" "${address%%#*}"
 grep -qi '<!doctype html' "$work/page.html" || { echo "clean-machine: no page at $address" >&2 && exit 1; }
 echo "page of the demo, from the installation on: $(since "$begin") s"
 kill "$demo"
