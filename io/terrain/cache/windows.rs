@@ -85,7 +85,7 @@ impl Windows {
         })?;
         let folder = self.folder.join(hex(&Sha256::digest(url.as_str())));
         let path = folder.join("about.json");
-        let known = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let stored = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let client = self.client.clone();
         let file = |about| WindowedFile {
             about,
@@ -94,7 +94,7 @@ impl Windows {
             client: client.clone(),
             received: AtomicU64::new(0),
         };
-        if let Some(about) = known {
+        if let Some(about) = stored {
             return Ok(Arc::new(file(about)));
         }
         let Some(client) = &self.client else {
@@ -156,8 +156,8 @@ impl WindowedFile {
             let Some(client) = &self.client else {
                 return Err(FetchError::Offline { url: self.url().to_owned() });
             };
-            let wanted = block..=last;
-            let (_, bytes) = blocking(ask(client, &self.address, wanted, Some(&self.about)))?;
+            let span = block..=last;
+            let (_, bytes) = blocking(ask(client, &self.address, span, Some(&self.about)))?;
             self.keep(block, &bytes)?;
             all.extend(bytes);
             block = last + 1;
@@ -306,8 +306,8 @@ async fn attempt(
         }
     }
     if bytes.len() as u64 != end - begin + 1 {
-        let (found, all) = (bytes.len(), end - begin + 1);
-        return Err(network(format!("found {found} of {all} bytes")));
+        let (count, all) = (bytes.len(), end - begin + 1);
+        return Err(network(format!("found {count} of {all} bytes")));
     }
     Ok((own, bytes))
 }

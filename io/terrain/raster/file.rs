@@ -71,7 +71,7 @@ impl Raster {
     /// Reads the header of a file at an address; no posts yet.
     ///
     /// # Errors
-    /// When it is no GeoTIFF of heights, or its bytes cannot be received.
+    /// When it is not a GeoTIFF of land cover, or its bytes cannot be received.
     pub fn open_remote(
         remote: Arc<dyn RemoteFile>,
         name: String,
