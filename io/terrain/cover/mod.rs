@@ -173,7 +173,7 @@ impl LandCover {
         Ok(Self::of(of_kind, classes, tables, sources))
     }
 
-    /// Opens a raster where it is, of a product that its name tells; reads no samples yet.
+    /// Opens a raster where it is, of the product of its name; reads no samples yet.
     ///
     /// # Errors
     /// When it is of no known product, or cannot be used.

@@ -30,7 +30,7 @@ const FINE_POSTS_ARCSEC: f64 = 0.17;
 pub(in super::super) struct Raster {
     /// The file, or its address.
     pub path: PathBuf,
-    /// Its bytes where it is at an address.
+    /// Bytes of a file at an address; none of one on this machine.
     pub remote: Option<Arc<dyn RemoteFile>>,
     /// Name that results show and replays compare.
     pub name: String,
