@@ -65,7 +65,7 @@ pub struct Area {
 }
 
 /// Distance from the area within which a position belongs to the place, m: the surveyed cities are 5 to 20 km
-/// across, and houses and power differ little within one.
+/// across, and construction and power differ little within one.
 pub const PLACE_M: f64 = 10_000.0;
 
 impl Area {

@@ -9,7 +9,7 @@ use super::prediction::{Basis, Prediction};
 
 /// Distribution of links like one that was evaluated, in short form.
 ///
-/// Its text is the wording of all reports: `90 % of links like this: -98 to -141 dBm; works with 62 %;
+/// The text is the wording of all reports: `90 % of links like this: -98 to -141 dBm; works with 62 %;
 /// surroundings unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
