@@ -94,7 +94,9 @@ fn document() -> Value {
     let fitted = json!({
         "model": "itm", "time_percent": 50, "location_percent": 50, "situation_percent": 50,
     });
-    environment["calibration"] = json!({ "name": "c", "classes": [class], "fitted": fitted });
+    let area = json!({ "south_deg": 57.6, "west_deg": 11.7, "north_deg": 57.8, "east_deg": 12.1 });
+    environment["calibration"] =
+        json!({ "name": "c", "classes": [class], "fitted": fitted, "area": area });
     document["antenna"][0]["pattern"] =
         json!({ "horizontal_loss_db": [0, 3, 9, 3], "vertical_loss_db": [0, 3, 9, 3] });
     document["weather"][0]["clutter"] = json!({ "kind": "height_gain", "category": "urban" });
