@@ -5,7 +5,7 @@ use std::fmt::Write;
 use groundwave_engine::Refusal;
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
-use groundwave_model::radio::{Assumptions, Expectation};
+use groundwave_model::radio::Assumptions;
 use groundwave_model::terrain::TerrainSource;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::flow::{Bottleneck, FlowView};
@@ -15,9 +15,6 @@ use groundwave_text::{Align, Table, bits_per_second, distance};
 use serde::Serialize;
 
 use super::output::{self, Output};
-
-/// Width of the table of links where the output is not a terminal.
-const LINKS_WIDTH: usize = 140;
 
 /// A finished run.
 pub struct Report<'a> {
@@ -151,14 +148,12 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
         ("link", Align::Left),
         ("to", Align::Left),
         ("length", Align::Right),
-        ("Fresnel", Align::Right),
         ("loss dB", Align::Right),
         ("SNR dB → ←", Align::Right),
         (rate_head, Align::Right),
         ("ETX", Align::Right),
         ("verdict", Align::Left),
-        (Expectation::CHANCE, Align::Right),
-        (Expectation::INTERVAL, Align::Right),
+        ("works", Align::Right),
     ]);
     let is_down = |id| snapshot.node(id).is_some_and(|node| !node.operating);
     for link in listed {
@@ -171,26 +166,22 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
         } else {
             output::verdict_over(budget.ground, there.verdict.min(back.verdict))
         };
-        let clear =
-            budget.fresnel_clearance_ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
         table.row([
             name(link.a).to_owned(),
             name(link.b).to_owned(),
             distance(budget.distance_m),
-            clear,
             format!("{:.1}", there.path_loss_db),
             format!("{:.1} {:.1}", there.snr_db, back.snr_db),
             format!("{:.1} {:.1}", there.data_rate_bps / unit_bps, back.data_rate_bps / unit_bps),
             budget.etx().map_or("–".to_owned(), |etx| format!("{etx:.2}")),
             verdict.to_owned(),
             output::chance_over(budget.ground, &budget.weaker().expectation()),
-            budget.weaker().expectation().interval(),
         ]);
     }
     if table.is_empty() {
         return;
     }
-    let _ = write!(out, "\n{}", output::table_within(&table, Some(8), LINKS_WIDTH));
+    let _ = write!(out, "\n{}", output::table(&table, Some(7)));
     if order.len() > links_max {
         let rest =
             format!("… and {} weaker (--links N shows more, --json all)", order.len() - links_max);
