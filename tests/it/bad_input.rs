@@ -213,8 +213,7 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
     ];
     for (words, parts) in cases {
         let cache = path("cache");
-        let output =
-            support::command(words).env("GROUNDWAVE_TERRAIN_CACHE", &cache).output().unwrap();
+        let output = command(words).env("GROUNDWAVE_TERRAIN_CACHE", &cache).output().unwrap();
         let error = refusal(&output);
         for part in parts {
             assert!(error.contains(part), "{words:?}: no {part:?} in {error}");

@@ -99,6 +99,6 @@ pub struct DatedProgram {
     /// Time from which it fails, ns since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_since_ns: Option<u64>,
-    /// Its state.
+    /// State of the program.
     pub program: RoutingProgram,
 }

@@ -33,7 +33,7 @@ pub struct NamespaceView {
     /// Routes that its protocol found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub heard: Vec<ObservedRoute>,
-    /// Its routing program as read.
+    /// Routing program of the node as read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<DatedProgram>,
 }

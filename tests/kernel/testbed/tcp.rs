@@ -41,7 +41,7 @@ const FROM: &str = "nolvik";
 const TO: &str = "ramberget";
 /// Length of a transfer, bytes: some five thousand frames, of which fifty are lost.
 const TRANSFER_BYTES: usize = 8 << 20;
-/// Largest difference of the throughput from that of single frames.
+/// Maximum difference of the throughput from that of single frames.
 const SHARE: f64 = 0.05;
 /// Excess of the throughput of packets of many segments, which shows that the transfer is sensitive to them.
 const EXCESS: f64 = 0.1;
