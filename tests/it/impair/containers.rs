@@ -26,7 +26,7 @@ fn run(program: &str, words: &str) -> String {
 }
 
 impl Container {
-    /// Starts it; `number` tells its wires from those of others.
+    /// Starts it; `number` distinguishes its wires from those of others.
     fn start(folder: &Path, number: u32) -> Self {
         let process =
             Command::new("unshare").args(["-n", "sleep", "3600"]).stdin(Stdio::null()).spawn();

@@ -36,7 +36,7 @@ The output is the body of `PUT /v1/impairments/port1` of the daemon. Chains of n
 read, with any handles. What a request has no field for is a warning on stderr, with --json a member
 `omissions` beside `impairment`. Nothing is changed, and no daemon is needed.";
 
-/// Longest listing, bytes: that of some ten thousand interfaces.
+/// Maximum length of a listing, bytes: that of some ten thousand interfaces.
 const LISTING_BYTES_MAX: u64 = 16 << 20;
 
 impl Import {
