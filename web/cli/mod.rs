@@ -51,7 +51,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use groundwave_agent::command as agent;
-use groundwave_command::{parsed, report, set_colour};
+use groundwave_command::{exit_code, parsed, report, set_colour};
 use groundwave_impaird::command as impaird;
 
 use output::Output;
@@ -153,10 +153,7 @@ pub fn main() -> ExitCode {
         output::hide_progress();
     }
     let Some(command) = cli.command else {
-        return match overview::show(output) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => report(failure, output),
-        };
+        return exit_code(overview::show(output), output);
     };
     let quiet = format!("warn,{}=off", groundwave_terrain::FAULT_TARGET);
     let default_filter = match command {
@@ -223,10 +220,7 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => args.run(output),
         Command::Man(args) => args.run(output),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(failure, output),
-    }
+    exit_code(outcome, output)
 }
 
 #[cfg(test)]

@@ -47,9 +47,7 @@ pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     if prints_config(&matches) {
         let output = Output { json: false };
         let text = config_file(&command, &matches, &settings);
-        return Err(output
-            .text(&text)
-            .map_or_else(|failure| report(failure, output), |()| ExitCode::SUCCESS));
+        return Err(exit_code(output.text(&text), output));
     }
     A::from_arg_matches(&matches).map_err(|error| usage(&error))
 }
@@ -97,10 +95,7 @@ pub fn single<A: Parser>(
     set_colour(colour);
     let output = Output { json };
     let outcome = logging::start(log_filter, None).and_then(|()| run(arguments, output));
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(failure, output),
-    }
+    exit_code(outcome, output)
 }
 
 /// The command line without the environment variables that are set to nothing: they count as unset.
@@ -125,9 +120,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
     if !error.use_stderr() {
         let text = error.render().ansi().to_string();
-        return output
-            .text(&text)
-            .map_or_else(|failure| report(failure, output), |()| ExitCode::SUCCESS);
+        return exit_code(output.text(&text), output);
     }
     if !output.json {
         usage::show(error);
@@ -145,6 +138,14 @@ const MACHINE_ERRORS: [&str; 6] = ["5", "12", "23", "24", "28", "122"];
 /// `true` for a failure while input was read or written that is not of the input.
 fn is_of_machine(message: &str) -> bool {
     MACHINE_ERRORS.iter().any(|number| message.contains(&format!("(os error {number})")))
+}
+
+/// The exit code of an outcome, whose failure is written as [`report`] does.
+pub fn exit_code(outcome: Result<(), Failure>, output: Output) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => report(failure, output),
+    }
 }
 
 /// Writes the failure to stderr, with `--json` as a JSON document on one line; returns the exit
