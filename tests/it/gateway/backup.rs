@@ -5,11 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 
-use groundwave_files::hex::hex;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::beat;
+use super::firmware::{image, upload_path};
 use super::process::{Process, admin, mast, start};
 use crate::support::command;
 
@@ -100,8 +99,8 @@ fn firmware_images_are_in_the_backup() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = start(folder.path(), "info", Stdio::piped());
     let token = admin(&server);
-    let image: Vec<u8> = (0..700_000_u32).map(|at| (at / 7) as u8).collect();
-    let path = format!("/v1/firmware/images?version=2&sha256={}", hex(&Sha256::digest(&image)));
+    let image = image();
+    let path = upload_path(&image);
     let fields = [("Content-Type", "application/octet-stream")];
     let (status, answer) = server.exchange(&token, "POST", &path, &fields, &image);
     let answer: Value = serde_json::from_slice(&answer).unwrap();

@@ -30,6 +30,16 @@ fn bench(place: &Path) -> Bench {
     })
 }
 
+/// An image of 700,000 bytes.
+pub fn image() -> Vec<u8> {
+    (0..700_000_u32).map(|at| (at / 7) as u8).collect()
+}
+
+/// Path of the upload of an image as version 2.
+pub fn upload_path(image: &[u8]) -> String {
+    format!("{IMAGES}?version=2&sha256={}", hex(&Sha256::digest(image)))
+}
+
 /// Uploads an image with the digest of `announced`.
 fn upload(bench: &Bench, version: &str, announced: &[u8], image: &[u8]) -> Answer {
     let admin = bench.login("admin");
@@ -49,7 +59,7 @@ fn files(place: &Path) -> usize {
 fn an_image_is_taken_whole_and_read_in_ranges() {
     let place = tempfile::tempdir().unwrap();
     let bench = bench(place.path());
-    let image: Vec<u8> = (0..700_000_u32).map(|at| (at / 7) as u8).collect();
+    let image = image();
     for wrong in [&image[1..], b""] {
         upload(&bench, "2", &image, wrong).problem(422);
     }

@@ -3,11 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Stdio;
 
-use groundwave_files::hex::hex;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use super::process::{admin, start};
+use super::firmware::{image, upload_path};
+use super::process::{Process, admin, start};
 use super::{Answer, Bench, request};
 
 fn ask(bench: &Bench, token: &str, path: &str, key: &str, body: &Value) -> Answer {
@@ -69,15 +68,14 @@ fn repeated_requests_after_a_kill_have_the_first_replies() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = start(folder.path(), "info", Stdio::piped());
     let token = admin(&server);
-    let image: Vec<u8> = (0..700_000_u32).map(|at| (at / 7) as u8).collect();
-    let digest = hex(&Sha256::digest(&image));
-    let upload = format!("/v1/firmware/images?version=2&sha256={digest}");
+    let image = image();
+    let upload = upload_path(&image);
     let register = json!({ "name": "mast-1", "mac": "02:00:00:00:00:01" }).to_string();
     let requests = [
         ("/v1/nodes/register", "application/json", register.as_bytes()),
         (upload.as_str(), "application/octet-stream", image.as_slice()),
     ];
-    let replies = |server: &super::process::Process| {
+    let replies = |server: &Process| {
         requests.map(|(path, media, body)| {
             let fields = [("Content-Type", media), ("Idempotency-Key", "first")];
             let (status, body) = server.exchange(&token, "POST", path, &fields, body);
