@@ -203,6 +203,7 @@ fn every_command_of_the_page_gives_its_documented_result() {
         "Let something happen",
         "Predicted and measured",
         "When the controller dies",
+        "When another program changes the network",
         "Down",
         "Play a recording",
     ];
