@@ -60,7 +60,7 @@ minor=$(rustc --version | sed -n 's/^rustc 1\.\([0-9]*\).*/\1/p')
 # In the order of the tests: pages in browsers; commands of the documentation; testbeds; kernels and a
 # mesh in a virtual machine; a firewall and a UPS; processors of other kinds; receivers of notices;
 # Python packages.
-need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb \
+need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb firefox-esr:firefox-esr \
     jq:jq curl:curl faketime:faketime openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
     busybox:busybox-static tc:iproute2 ip:iproute2 \

@@ -124,18 +124,23 @@ impl Drop for Browser {
     }
 }
 
-/// Runs a file of browser tests.
+/// Runs a file of browser tests in Chromium.
 pub fn browse(file: &str) {
+    browse_with("chromium", file);
+}
+
+/// Runs a file of browser tests; `engine` is `chromium`, or for `engines.spec.ts` another one.
+pub fn browse_with(engine: &str, file: &str) {
     let _browser = Browser::acquire();
     let folder = root().join("web/app");
+    // Each run empties its folder of pictures first.
+    let output = folder.join("test-results").join(format!("{engine}-{file}"));
     // The whole path: a name is a pattern that others may end with.
     let file = format!("tests/{file}");
     let mut command = launcher("node");
-    // Each run empties its folder of pictures first.
-    let output = folder.join("test-results").join(file.replace('/', "-"));
     command.args(["node_modules/@playwright/test/cli.js", "test", &file, "--output"]).arg(output);
-    command.current_dir(&folder);
-    for name in ["CHROMIUM", "SHOTS"] {
+    command.current_dir(&folder).env("ENGINE", engine);
+    for name in ["CHROMIUM", "FIREFOX", "SHOTS"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }

@@ -89,6 +89,11 @@ const NEEDS: &[Need] = &[
         ],
         hint: "scripts/setup.sh (Debian: webkit2gtk-driver xvfb)",
     },
+    Need {
+        name: "firefox",
+        checks: &[AnyFile(&["/usr/bin/firefox-esr"]), Program("Xvfb")],
+        hint: "scripts/setup.sh (Debian: firefox-esr xvfb)",
+    },
     Need { name: "emulator", checks: &[Program("qemu-x86_64")], hint: "scripts/setup.sh" },
     Need {
         name: "aarch64",

@@ -9,7 +9,7 @@ use groundwave_planning::document;
 use serde_json::Value;
 
 use super::{Answer, Bench};
-use crate::support::{browse, compare_document, launcher};
+use crate::support::{browse, browse_with, compare_document, launcher};
 
 /// A file, asked for with header fields.
 fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
@@ -218,7 +218,13 @@ fn page_starts_with_slow_answers_and_shows_failures() {
 #[needs(terrain, page, webkit)]
 #[test]
 fn ground_coverage_and_meshes_are_drawn_in_webkit() {
-    browse("webkit.spec.ts");
+    browse_with("webkit", "engines.spec.ts");
+}
+
+#[needs(terrain, page, firefox)]
+#[test]
+fn ground_coverage_and_meshes_are_drawn_in_firefox() {
+    browse_with("firefox", "engines.spec.ts");
 }
 
 #[needs(terrain, page)]

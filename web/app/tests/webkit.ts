@@ -1,19 +1,13 @@
 // WebKit, driven by its own WebDriver: the engine of Safari and of every browser of an iPhone. MiniBrowser of
 // WebKitGTK draws on a virtual screen with a software renderer.
-import { expect as usual } from '@playwright/test';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { served } from './server';
+import { end, expect, openScreen, type Engine, type Screen } from './screen';
 
-const SCREEN = '1600x1200x24';
 const START_MS = 60_000;
-/** A software renderer draws on a machine that compiles and tests beside it. */
-const WAIT_MS = 60_000;
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
-
-export const expect = usual.configure({ timeout: WAIT_MS });
 
 /** The browser of the driver; Debian keeps it beside the library. */
 function miniBrowser(): string {
@@ -38,29 +32,19 @@ function freePort(): Promise<number> {
   });
 }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await new Promise((done) => child.once('exit', done));
-}
-
 /** A window of WebKit. */
-export class WebKit {
+export class WebKit implements Engine {
   private constructor(
-    private readonly screen: ChildProcess,
+    private readonly screen: Screen,
     private readonly driver: ChildProcess,
     private readonly address: string,
     private session: string,
   ) {}
 
-  static async start(width: number, height: number): Promise<WebKit> {
-    const screen = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', SCREEN, '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
-    const display = await new Promise<string>((resolve, reject) => {
-      screen.once('exit', () => reject(new Error('Xvfb ended')));
-      screen.stdio[3]?.once('data', (data: Buffer) => resolve(`:${data.toString().trim()}`));
-    });
+  static async start(this: void, width: number, height: number): Promise<WebKit> {
+    const screen = await openScreen();
     const port = await freePort();
-    const env = { ...process.env, DISPLAY: display, GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' };
+    const env = { ...process.env, DISPLAY: screen.display, GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' };
     const driver = spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], { env, stdio: 'ignore' });
     const made = new WebKit(screen, driver, `http://127.0.0.1:${port}`, '');
     try {
@@ -135,19 +119,7 @@ export class WebKit {
 
   async close(): Promise<void> {
     if (this.session) await this.#ask('DELETE', '').catch(() => undefined);
-    await ended(this.driver);
-    await ended(this.screen);
+    await end(this.driver);
+    await end(this.screen.process);
   }
 }
-
-export const test = served.extend<object, { webkit: WebKit }>({
-  webkit: [
-    // eslint-disable-next-line no-empty-pattern
-    async ({}, use) => {
-      const webkit = await WebKit.start(1280, 840);
-      await use(webkit);
-      await webkit.close();
-    },
-    { scope: 'worker' },
-  ],
-});
