@@ -3,7 +3,7 @@ import type { APIRequestContext, Page } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Replay } from '../src/replay/replay.svelte';
-import { mesh, serious, watch, type Station } from './mesh';
+import { login, mesh, serious, watch, type Station } from './mesh';
 import { outside, small, uncovered } from './rectangles';
 import { drawn, expect, pixel, test, type Server } from './server';
 
@@ -150,5 +150,23 @@ test.describe('a replay', () => {
       expect(await outside(page)).toEqual([]);
       expect(await serious(page)).toEqual([]);
     });
+  });
+});
+
+test.describe('planning and a gateway in one process', () => {
+  test.use({ terrain: false, services: 'both', heartbeat_s: 60 });
+
+  test('the command of the first agent has the address of the gateway', async ({ page, server, request }) => {
+    await mesh(request, server, '/gateway');
+    await page.goto('/#v=live');
+    await login(page);
+    const command = page.locator('.start pre');
+    await expect(command).toContainText('groundwave agent --gateway ');
+    const address = (await command.textContent())!.split(' ').at(-1)!;
+    expect(`http://${address}`).not.toBe(server.url);
+    // Agents request to join there; planning has no such operation.
+    const path = '/v1/mesh/wg-register';
+    expect((await request.post(`http://${address}${path}`, { data: {} })).status()).toBe(422);
+    expect((await request.post(server.url + path, { data: {} })).status()).toBe(404);
   });
 });
