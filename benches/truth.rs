@@ -8,7 +8,8 @@
 //!
 //! `FOLDER` has the surveys as `benches/README.md` lists them; by default it is `shared/data` beside the checkout.
 //! No constant was fitted to the place in its row: ground is level, an end in the street stands among
-//! buildings of 10 m, power is 14 dBm into two dipoles, which the surveys state or their authors assume.
+//! buildings of 10 m, gains are those of two dipoles. Power is stated in Lyon alone; a star marks places where it is
+//! assumed, 14 dBm and for NB-IoT the figures in `truth/places.rs`: their levels are uncertain by 7 dB.
 //! With k local links a calibration is fitted to k links drawn at random, twelve times, and judged on the
 //! others. A model that has no value for half of the links of a place has no row there. Where receivers are not
 //! calibrated or gains unknown, the spread is that about the median of each receiver, the rank that among the links
@@ -206,6 +207,10 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for place in &places {
+        let name = match place.level {
+            Level::Assumed => format!("{}*", place.name),
+            Level::Known | Level::Unknown => place.name.to_owned(),
+        };
         let stride = place.links.len().div_ceil(LINKS_MAX).max(1);
         let links: Vec<Link> = place.links.iter().step_by(stride).copied().collect();
         let described = [
@@ -230,7 +235,7 @@ fn main() {
                 [error.sigma_db, error.rank] = of_groups(&links, &predictions);
                 println!(
                     "| {} | {} | {label} | – | {:.1} dB | {:.2} | – | {:.0} dB | – | – | – |",
-                    place.name,
+                    name,
                     links.len(),
                     error.sigma_db,
                     error.rank,
@@ -247,7 +252,7 @@ fn main() {
             });
             println!(
                 "| {} | {} | {} | {:+.1} dB | {:.1} dB | {:.2} | **{:.0} %** | {:.0} dB | {} |",
-                place.name,
+                name,
                 links.len(),
                 label,
                 error.mean_db,

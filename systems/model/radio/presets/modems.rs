@@ -1,8 +1,19 @@
 //! Modem presets of LoRa: Meshtastic, MeshCore and the data rates of LoRaWAN.
 //!
-//! Meshtastic: its documentation, Radio Settings. MeshCore: the suggested radio settings of its apps (2026). LoRaWAN:
-//! RP002-1.0.4 "Regional Parameters", tables of data rates of EU863-870 and US902-928, uplinks and downlinks, on the
-//! first channel of each kind.
+//! * Meshtastic: `modemPresetToParams` of its firmware and its documentation, Radio Settings. `VeryLongSlow` is
+//!   deprecated there.
+//! * MeshCore: `suggested_radio_settings` of `api.meshcore.nz/api/v1/config`, which its apps read, of September 2026:
+//!   `MeshCore-EU-Narrow`, `-EU433-LongRange`, `-US`, `-AU`, `-NZ` (there "Gisborne") and `-NZ-Narrow`.
+//!   `-EU-LongRange` is deprecated there; `-EU-Medium` is of earlier lists.
+//! * LoRaWAN: RP002 "Regional Parameters", tables of data rates of EU863-870 and US902-928 (read in the copies of
+//!   RAKwireless RUI3 and of RP002-1.0.3, which have the same values), uplinks and downlinks, on the first channel
+//!   of each kind.
+//!
+//! Sensitivities follow from bandwidth, spreading factor and the noise figure of the radio. Those of the data sheets
+//! are the typical ones of Semtech SX1276/77/78/79, Rev. 7, table 10 (`RFS_L125_HF`, `RFS_L250_HF`, `RFS_L500_HF`),
+//! and SX1261/2, Rev. 2.2, table 3-8 (`RXS_LB`). With 7 and 6 dB they differ by up to 1 dB in 125 and 250 kHz, where
+//! the sheets round to whole dB. In 500 kHz the sheets have up to 1.5 and 2 dB less than that formula. For 62.5 kHz
+//! neither has a value.
 
 use super::super::station::{Radio, Waveform};
 
@@ -123,35 +134,55 @@ mod tests {
     }
 
     #[test]
-    fn sensitivities_of_data_rates_are_those_of_the_data_sheets() {
-        let of = |name: &str, noise_figure_db| {
-            let (modem, _) = MODEMS.iter().find(|(_, own)| *own == name).unwrap();
-            sensitivity_dbm(*modem, noise_figure_db)
-        };
-        // SX1276/77/78/79 data sheet, table 10, band 1, LnaBoost: 7 dB of noise figure. Its SF11 stands 1.5 dB
-        // above the required SNR of its table 13.
-        for (name, sheet_dbm) in [
-            ("EU868-DR5", -123.0),
-            ("EU868-DR4", -126.0),
-            ("EU868-DR3", -129.0),
-            ("EU868-DR2", -132.0),
-            ("EU868-DR1", -133.0),
-            ("EU868-DR0", -136.0),
-            ("EU868-DR6", -120.0),
-            ("US915-DR0", -132.0),
-            ("US915-DR13", -116.0),
-            ("US915-DR4", -119.0),
-            ("US915-DR8", -130.0),
+    fn sensitivities_are_those_of_the_data_sheets() {
+        // Semtech SX1276/77/78/79 data sheet, Rev. 7, table 10, bands of 868 and 915 MHz, LnaBoost: SF7 to SF12.
+        for (bandwidth_hz, sheet_dbm, db_max) in [
+            (125e3, [-123.0, -126.0, -129.0, -132.0, -133.0, -136.0], 1.0),
+            (250e3, [-120.0, -123.0, -125.0, -128.0, -130.0, -133.0], 1.0),
+            (500e3, [-116.0, -119.0, -122.0, -125.0, -128.0, -130.0], 1.5),
         ] {
-            let own_dbm = of(name, 7.0);
-            assert!((own_dbm - sheet_dbm).abs() <= 1.6, "{name}: {own_dbm}, not {sheet_dbm}");
+            for (spreading_factor, sheet_dbm) in (7..).zip(sheet_dbm) {
+                let own_dbm = sensitivity_dbm(modem(bandwidth_hz, spreading_factor, 5), 7.0);
+                let is_near = (own_dbm - sheet_dbm).abs() < db_max + 0.01;
+                assert!(
+                    is_near,
+                    "SF{spreading_factor}, {bandwidth_hz} Hz: {own_dbm}, not {sheet_dbm}"
+                );
+            }
         }
-        // SX1261/2 data sheet, table 3-8, boosted gain: 6 dB.
-        for (name, sheet_dbm) in
-            [("EU868-DR5", -124.0), ("EU868-DR0", -137.0), ("EU868-DR6", -121.0)]
-        {
-            let own_dbm = of(name, 6.0);
-            assert!((own_dbm - sheet_dbm).abs() <= 0.6, "{name}: {own_dbm}, not {sheet_dbm}");
+        // Semtech SX1261/2 data sheet, Rev. 2.2, table 3-8, boosted gain: SF7 and SF12.
+        for (bandwidth_hz, sheet_dbm, db_max) in [
+            (125e3, [-124.0, -137.0], 0.5),
+            (250e3, [-121.0, -134.0], 0.5),
+            (500e3, [-117.0, -129.0], 2.0),
+        ] {
+            for (spreading_factor, sheet_dbm) in [7, 12].into_iter().zip(sheet_dbm) {
+                let own_dbm = sensitivity_dbm(modem(bandwidth_hz, spreading_factor, 5), 6.0);
+                let is_near = (own_dbm - sheet_dbm).abs() < db_max + 0.01;
+                assert!(
+                    is_near,
+                    "SF{spreading_factor}, {bandwidth_hz} Hz: {own_dbm}, not {sheet_dbm}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn data_rates_have_the_modems_of_their_region() {
+        let of = |name: &str| {
+            let (modem, _) = MODEMS.iter().find(|(_, own)| *own == name).unwrap();
+            (modem.bandwidth_hz, modem.spreading_factor)
+        };
+        for (rate, spreading_factor) in (0..6).zip([12, 11, 10, 9, 8, 7]) {
+            assert_eq!(of(&format!("EU868-DR{rate}")), (125e3, spreading_factor));
+        }
+        assert_eq!(of("EU868-DR6"), (250e3, 7));
+        for (rate, spreading_factor) in (0..4).zip([10, 9, 8, 7]) {
+            assert_eq!(of(&format!("US915-DR{rate}")), (125e3, spreading_factor));
+        }
+        assert_eq!(of("US915-DR4"), (500e3, 8));
+        for (rate, spreading_factor) in (8..14).zip([12, 11, 10, 9, 8, 7]) {
+            assert_eq!(of(&format!("US915-DR{rate}")), (500e3, spreading_factor));
         }
     }
 
