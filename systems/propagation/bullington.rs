@@ -92,7 +92,7 @@ pub fn knife_edge_loss_db(nu: f64) -> f64 {
 /// Delta-Bullington diffraction loss over `profile` (ITU-R P.526-15 §4.5.3):
 /// `L = L_ba + max(L_sph - L_bs, 0)`.
 ///
-/// Clutter of the profile obstructs (ITU-R P.1812-7 §4.3.1); antennas stand on the ground, and the smooth
+/// Clutter of the profile obstructs (ITU-R P.1812-8 §4.3.1); antennas stand on the ground, and the smooth
 /// surface is fitted to it.
 ///
 /// # Errors

@@ -42,7 +42,7 @@ pub struct SphericalEarth {
     /// Ground constants of the land.
     pub ground: Ground,
     /// Share of the path over sea, 0 to 1, where the constants are those of [`Ground::SEA`]
-    /// (ITU-R P.1812-7 eq. 28).
+    /// (ITU-R P.1812-8 eq. 28).
     pub sea_share: f64,
 }
 

@@ -31,7 +31,7 @@ pub(super) fn smooth_ends_msl_m(profile: &Profile<'_>, tx_msl_m: f64, rx_msl_m: 
 }
 
 /// Ends of the straight line that fits the ground best by least squares, m above mean sea level (ITU-R
-/// P.526-15 eq. 40; P.1812-7 eq. 85 and 86).
+/// P.526-15 eq. 40; P.1812-8 eq. 85 and 86).
 pub(crate) fn least_squares_ends_msl_m(profile: &Profile<'_>) -> (f64, f64) {
     let length = profile.length_m();
     let (mut v1, mut v2) = (0.0, 0.0);

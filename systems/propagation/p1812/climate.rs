@@ -1,4 +1,4 @@
-//! Air and zones along a path: refractivity, and the share of the time with ducts (ITU-R P.1812-7 §3.5, §3.6).
+//! Air and zones along a path: refractivity, and the share of the time with ducts (ITU-R P.1812-8 §3.5, §3.6).
 
 use super::super::domain::{DomainError, within};
 use super::EARTH_RADIUS_M;

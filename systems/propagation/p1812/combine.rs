@@ -1,4 +1,4 @@
-//! Loss for a share of the time, from its mechanisms (ITU-R P.1812-7 §4.2 to §4.6).
+//! Loss for a share of the time, from its mechanisms (ITU-R P.1812-8 §4.2 to §4.6).
 
 use super::super::domain::{DomainError, within};
 use super::Prepared;

@@ -1,4 +1,4 @@
-//! Loss through ducts and reflecting layers (ITU-R P.1812-7 §4.5).
+//! Loss through ducts and reflecting layers (ITU-R P.1812-8 §4.5).
 
 use super::Prepared;
 

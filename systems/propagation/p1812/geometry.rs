@@ -1,4 +1,4 @@
-//! Horizons and smooth-Earth heights of a path (ITU-R P.1812-7, annex 1, attachment 1), in the units of the
+//! Horizons and smooth-Earth heights of a path (ITU-R P.1812-8, annex 1, attachment 1), in the units of the
 //! Recommendation: km, m and mrad.
 
 use super::super::bullington::{Profile, least_squares_ends_msl_m};

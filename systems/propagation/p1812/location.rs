@@ -1,4 +1,4 @@
-//! Variability over the places of a small area (ITU-R P.1812-7 §4.8) and the quantile of the normal
+//! Variability over the places of a small area (ITU-R P.1812-8 §4.8) and the quantile of the normal
 //! distribution that the Recommendation uses (attachment 3).
 
 use super::super::domain::{DomainError, within};

@@ -1,8 +1,8 @@
-//! Point-to-area propagation over terrain with clutter, 30 MHz to 6 GHz (ITU-R P.1812-7, annex 1).
+//! Point-to-area propagation over terrain with clutter, 30 MHz to 6 GHz (ITU-R P.1812-8, annex 1).
 //!
 //! The loss of one path joins, for a share of the time: the line of sight with multipath and focusing
 //! (§4.2), diffraction by delta-Bullington over ground with clutter (§4.3), troposcatter (§4.4) and ducts
-//! (§4.5). Edition 8 changes none of these equations.
+//! (§4.5). Edition 7 has the same equations.
 
 mod climate;
 mod combine;

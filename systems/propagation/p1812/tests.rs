@@ -253,7 +253,7 @@ fn numbers_out_of_range_give_errors() {
     assert!(profile.with_clutter(&[-1.0; 31]).is_err());
 }
 
-/// Deviation and shift of ITU-R P.1812-7 §4.8 for an area of 500 m at 1 GHz.
+/// Deviation and shift of ITU-R P.1812-8 §4.8 for an area of 500 m at 1 GHz.
 #[test]
 fn places_vary_by_the_width_of_their_area() {
     let sigma_db = location_sigma_db(1_000.0, 500.0).unwrap();

@@ -19,7 +19,7 @@ use crate::radio::warning::{Warning, Warnings};
 const BASE_AGL_MIN_M: f64 = 10.0;
 const BASE_AGL_MAX_M: f64 = 1_000.0;
 
-/// Shares of places, percent (ITU-R P.1812-7 §4.8).
+/// Shares of places, percent (ITU-R P.1812-8 §4.8).
 const LOCATION_PERCENT: [f64; 2] = [1.0, 99.0];
 
 settings! {

@@ -66,11 +66,11 @@ impl PathLossModel for PointToArea {
     }
 
     fn version(&self) -> &'static str {
-        "ITU-R P.1812-7"
+        "ITU-R P.1812-8"
     }
 
     fn source(&self) -> &'static str {
-        "Recommendation ITU-R P.1812-7, 2023, annex 1"
+        "Recommendation ITU-R P.1812-8, 2025, annex 1"
     }
 
     fn settings(&self) -> &'static [&'static str] {
@@ -156,7 +156,7 @@ struct PreparedPointToArea {
     /// Inputs but the zones, which are those of each path.
     path: Path,
     time_percent: f64,
-    /// Loss beyond the median for the share of places, dB (ITU-R P.1812-7 eq. 69).
+    /// Loss beyond the median for the share of places, dB (ITU-R P.1812-8 eq. 69).
     location_db: f64,
     /// Standard deviation over places, dB.
     sigma_db: f64,
