@@ -20,6 +20,12 @@ pub enum Area {
 /// Frequency from which eHata has curves of its own, MHz.
 pub const EXTENDED_MHZ_MIN: f64 = 1_500.0;
 
+/// Frequencies of COST 231-Hata, MHz.
+pub const COST231_MHZ: [f64; 2] = [1_500.0, 2_000.0];
+
+/// Distances of COST 231-Hata, km: those of Hata 1980.
+pub const COST231_KM: [f64; 2] = [1.0, HATA_KM_MAX];
+
 /// Distance to which Hata 1980 goes, km.
 const HATA_KM_MAX: f64 = 20.0;
 
@@ -108,9 +114,11 @@ pub fn cost231_hata_db(
     distance_km: f64,
     is_metropolitan: bool,
 ) -> Result<f64, DomainError> {
-    within("frequency_mhz", frequency_mhz, 1_500.0, 2_000.0)?;
+    let [low_mhz, high_mhz] = COST231_MHZ;
+    within("frequency_mhz", frequency_mhz, low_mhz, high_mhz)?;
     check_heights(base_m, mobile_m)?;
-    within("distance_km", distance_km, 1.0, HATA_KM_MAX)?;
+    let [near_km, far_km] = COST231_KM;
+    within("distance_km", distance_km, near_km, far_km)?;
     let log_base = libm::log10(base_m);
     let centre_db = if is_metropolitan { 3.0 } else { 0.0 };
     Ok(46.3 + 33.9 * libm::log10(frequency_mhz)

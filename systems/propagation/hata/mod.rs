@@ -29,7 +29,8 @@ use super::domain::{DomainError, positive, within};
 use super::profile::PathProfile;
 pub use corrections::{Sea, SeaSide};
 pub use formulas::{
-    Area, EXTENDED_MHZ_MIN, cost231_hata_db, extended_hata_db, location_sigma_db, okumura_hata_db,
+    Area, COST231_KM, COST231_MHZ, EXTENDED_MHZ_MIN, cost231_hata_db, extended_hata_db,
+    location_sigma_db, okumura_hata_db,
 };
 use terrain::Terrain;
 

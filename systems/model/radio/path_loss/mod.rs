@@ -36,6 +36,7 @@
 //! ```
 
 mod batch;
+mod cost231_hata;
 mod delta_bullington;
 mod direction;
 mod extended_hata;

@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::PathLossModel;
+use super::cost231_hata::Cost231Hata;
 use super::delta_bullington::DeltaBullington;
 use super::extended_hata::ExtendedHata;
 use super::free_space::FreeSpace;
@@ -54,6 +55,7 @@ path_loss_models! {
     P1812 => PointToArea,
     ExtendedHata => ExtendedHata,
     P528 => Aeronautical,
+    Cost231Hata => Cost231Hata,
     #[cfg(test)] LinearSlope => super::tests::LinearSlope,
     #[cfg(test)] ClutterSum => super::tests::ClutterSum,
 }
