@@ -40,6 +40,8 @@ pub struct StationDocument {
     pub surroundings: Surroundings,
     /// Building around the antenna.
     pub indoor: Indoor,
+    /// Length of the rays within woodland around the antenna, m.
+    pub woodland_depth_m: f64,
 }
 
 impl Default for StationDocument {
@@ -51,6 +53,7 @@ impl Default for StationDocument {
             pointing: None,
             surroundings: Surroundings::Unknown,
             indoor: Indoor::Outdoors,
+            woodland_depth_m: 0.0,
         }
     }
 }
@@ -65,6 +68,7 @@ impl StationDocument {
             pointing: self.pointing,
             surroundings: self.surroundings,
             indoor: self.indoor,
+            woodland_depth_m: self.woodland_depth_m,
             ..Station::new(self.height_agl_m, self.radio.clone(), self.antenna.clone())
         };
         station.validate().map_err(|bad| below(part, &bad))?;

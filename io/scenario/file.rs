@@ -9,7 +9,9 @@ use garde::Validate;
 use groundwave_model::link::Probe;
 use groundwave_model::radio::environment::Environment;
 use groundwave_model::radio::presets::Role;
-use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M, below_full_turn};
+use groundwave_model::radio::station::{
+    HEIGHT_AGL_M_MAX, HEIGHT_MSL_M, WOODLAND_DEPTH_M_MAX, below_full_turn,
+};
 use groundwave_model::radio::{Indoor, Surroundings};
 use groundwave_model::terrain::Posts;
 use groundwave_simulation::link::UPDATE_DISTANCE_M_MAX;
@@ -284,6 +286,10 @@ pub struct NodeFile {
     /// Building around the antenna; left out, it stands outdoors.
     #[serde(default)]
     pub indoor: Indoor,
+    /// Length of the rays within woodland around the antenna, m, [0, 100000]; left out, it does not stand in woods.
+    #[serde(default)]
+    #[garde(range(min = 0.0, max = WOODLAND_DEPTH_M_MAX))]
+    pub woodland_depth_m: f64,
     /// Surveyed ground height above mean sea level, m, [-500, 9000]. Only `pointing = { at = … }`
     /// reads it; the run takes the ground from the terrain.
     #[garde(range(min = GROUND_MSL_M.0, max = GROUND_MSL_M.1))]

@@ -2,7 +2,7 @@
 
 use garde::Validate;
 use groundwave_model::radio::presets::Role;
-use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M};
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M, WOODLAND_DEPTH_M_MAX};
 use groundwave_model::radio::{Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,10 @@ pub struct StationFile {
     /// Building around the antenna; left out, it stands outdoors.
     #[serde(default)]
     pub indoor: Indoor,
+    /// Length of the rays within woodland around the antenna, m, [0, 100000]; left out, it does not stand in woods.
+    #[serde(default)]
+    #[garde(range(min = 0.0, max = WOODLAND_DEPTH_M_MAX))]
+    pub woodland_depth_m: f64,
 }
 
 /// Stations placed by the seed.

@@ -55,6 +55,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         }
         if let Some(station) = &mut built {
             (station.surroundings, station.indoor) = (node.surroundings, node.indoor);
+            station.woodland_depth_m = node.woodland_depth_m;
         }
         let at_ns = lowering.at(node.at_s, &path.key("at_s"));
         // A node that is wrong in other ways still has its name, so that references to it hold.

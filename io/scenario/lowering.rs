@@ -119,7 +119,12 @@ impl Lowering<'_> {
         let (radio, antenna) = (&spec.radio, &spec.antenna);
         let station =
             self.catalogue.station(spec.height_agl_m, radio, antenna, path, &mut self.report)?;
-        Some(Station { surroundings: spec.surroundings, indoor: spec.indoor, ..station })
+        Some(Station {
+            surroundings: spec.surroundings,
+            indoor: spec.indoor,
+            woodland_depth_m: spec.woodland_depth_m,
+            ..station
+        })
     }
 }
 

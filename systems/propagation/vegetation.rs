@@ -2,6 +2,37 @@
 
 use super::domain::{DomainError, within};
 
+/// Mixed coniferous-deciduous forest (ITU-R P.833-9 §2.1, table 1): frequency, MHz, specific attenuation γ, dB/m, and
+/// maximum attenuation `A_m`, dB.
+const MIXED_FOREST: [(f64, f64, f64); 5] = [
+    (105.9, 0.04, 9.4),
+    (466.475, 0.12, 18.0),
+    (949.0, 0.17, 26.5),
+    (1852.2, 0.30, 29.0),
+    (2117.5, 0.34, 34.1),
+];
+
+/// Frequencies that the mixed forest was measured at, from the lowest to the highest, MHz.
+pub const MIXED_FOREST_MHZ: [f64; 2] = [105.9, 2117.5];
+
+/// Loss in excess of free space and diffraction, dB, where a terminal stands in mixed forest and the ray runs `depth_m`
+/// through it (0 or more): [`woodland_loss_db`] with γ and `A_m` of table 1, between its frequencies by their
+/// logarithms. Beyond [`MIXED_FOREST_MHZ`] those of the nearest frequency.
+///
+/// # Errors
+/// [`DomainError`] for a depth that is negative or not finite, or a frequency outside 30 MHz to 100 GHz.
+pub fn mixed_forest_loss_db(depth_m: f64, frequency_mhz: f64) -> Result<f64, DomainError> {
+    let frequency = within("frequency_mhz", frequency_mhz, 30.0, 100_000.0)?;
+    let [low_mhz, high_mhz] = MIXED_FOREST_MHZ;
+    let at_mhz = frequency.clamp(low_mhz, high_mhz);
+    let next = MIXED_FOREST.iter().position(|(row_mhz, ..)| at_mhz <= *row_mhz);
+    let next = next.unwrap_or(MIXED_FOREST.len() - 1).max(1);
+    let (below, above) = (MIXED_FOREST[next - 1], MIXED_FOREST[next]);
+    let share = libm::log(at_mhz / below.0) / libm::log(above.0 / below.0);
+    let between = |low: f64, high: f64| low * libm::pow(high / low, share);
+    woodland_loss_db(depth_m, between(below.1, above.1), between(below.2, above.2))
+}
+
 /// Loss in excess of free space and diffraction, dB, when one terminal stands in woodland and
 /// the ray runs `depth_m` through it: `A_m (1 - exp(-d γ / A_m))` (ITU-R P.833-9 eq. 1).
 ///
@@ -51,18 +82,9 @@ pub fn maximum_woodland_loss_db(
 mod tests {
     use super::*;
 
-    /// Site table of P.833-9 §2.1 (mixed coniferous-deciduous): frequency MHz, γ dB/m, A_m dB.
-    const SITES: [(f64, f64, f64); 5] = [
-        (105.9, 0.04, 9.4),
-        (466.475, 0.12, 18.0),
-        (949.0, 0.17, 26.5),
-        (1852.2, 0.30, 29.0),
-        (2117.5, 0.34, 34.1),
-    ];
-
     #[test]
     fn starts_with_slope_gamma_and_saturates_at_the_maximum() {
-        for (_, gamma, limit) in SITES {
+        for (_, gamma, limit) in MIXED_FOREST {
             let first = woodland_loss_db(1e-6, gamma, limit).unwrap();
             assert!((first / (1e-6 * gamma) - 1.0).abs() < 1e-6);
             let deep = woodland_loss_db(1e6, gamma, limit).unwrap();
@@ -86,10 +108,40 @@ mod tests {
     /// The published fit (1.37 dB, 0.42) against the very measurements it was made from.
     #[test]
     fn power_law_follows_the_site_table() {
-        for (frequency_mhz, _, limit) in SITES {
+        for (frequency_mhz, _, limit) in MIXED_FOREST {
             let fitted = maximum_woodland_loss_db(frequency_mhz, 1.37, 0.42).unwrap();
             assert!((fitted - limit).abs() < 3.5, "{frequency_mhz}: {fitted}");
         }
+    }
+
+    /// Equation 1 with the rows of table 1, by hand; depth 0 and depths beyond all trees.
+    #[test]
+    fn mixed_forest_has_the_values_of_its_table() {
+        for (frequency_mhz, depth_m, expected_db) in [
+            (105.9, 100.0, 3.257_832),
+            (466.475, 100.0, 8.758_492),
+            (949.0, 100.0, 12.547_827),
+            (949.0, 10.0, 1.646_619),
+            (2117.5, 50.0, 13.386_956),
+            (949.0, 0.0, 0.0),
+            (1852.2, 1e5, 29.0),
+        ] {
+            let loss_db = mixed_forest_loss_db(depth_m, frequency_mhz).unwrap();
+            assert!((loss_db - expected_db).abs() < 1e-5, "{frequency_mhz} {depth_m}: {loss_db}");
+        }
+        let mut last_db = 0.0;
+        for frequency_mhz in (106..2_117).map(f64::from) {
+            let loss_db = mixed_forest_loss_db(60.0, frequency_mhz).unwrap();
+            assert!(loss_db > last_db, "{frequency_mhz}");
+            last_db = loss_db;
+        }
+        for (beyond_mhz, nearest_mhz) in [(40.0, 105.9), (5_800.0, 2117.5)] {
+            let [beyond, nearest] =
+                [beyond_mhz, nearest_mhz].map(|mhz| mixed_forest_loss_db(60.0, mhz).unwrap());
+            assert_eq!(beyond, nearest);
+        }
+        assert!(mixed_forest_loss_db(-1.0, 868.0).is_err());
+        assert!(mixed_forest_loss_db(10.0, 29.0).is_err());
     }
 
     #[test]

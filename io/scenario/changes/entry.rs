@@ -73,6 +73,9 @@ pub struct Entry {
     /// Building around the antenna.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indoor: Option<Indoor>,
+    /// Length of the rays within woodland around the antenna, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woodland_depth_m: Option<f64>,
     /// Name of any command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -112,6 +115,7 @@ impl Entry {
             tx_power_dbm: self.tx_power_dbm,
             surroundings: self.surroundings,
             indoor: self.indoor,
+            woodland_depth_m: self.woodland_depth_m,
         };
         let mut actions = Vec::new();
         for (verb, node) in
@@ -159,11 +163,12 @@ impl Entry {
             || self.antenna.is_some()
             || self.tx_power_dbm.is_some()
             || self.surroundings.is_some()
-            || self.indoor.is_some();
+            || self.indoor.is_some()
+            || self.woodland_depth_m.is_some();
         let placed = self.lat_deg.is_some() || self.lon_deg.is_some();
         if self.node.is_some() && !station {
-            let allowed =
-                "height_agl_m, radio, antenna, tx_power_dbm, surroundings or indoor beside it";
+            let allowed = "height_agl_m, radio, antenna, tx_power_dbm, surroundings, indoor or woodland_depth_m \
+                 beside it";
             return invalid(".node", "no change", allowed);
         }
         if station && self.node.is_none() && self.add.is_none() {

@@ -9,7 +9,7 @@
 //! at_s = 60
 //! node = "south"
 //! height_agl_m = 30         # any of height_agl_m, radio, antenna, tx_power_dbm,
-//!                           # surroundings, indoor
+//!                           # surroundings, indoor, woodland_depth_m
 //!
 //! [[change]]
 //! at_s = 60
@@ -101,6 +101,7 @@ struct Equipment {
     tx_power_dbm: Option<f64>,
     surroundings: Option<Surroundings>,
     indoor: Option<Indoor>,
+    woodland_depth_m: Option<f64>,
 }
 
 impl Equipment {
@@ -117,6 +118,7 @@ impl Equipment {
         radio.tx_power_dbm = self.tx_power_dbm.unwrap_or(radio.tx_power_dbm);
         station.surroundings = self.surroundings.unwrap_or(station.surroundings);
         station.indoor = self.indoor.unwrap_or(station.indoor);
+        station.woodland_depth_m = self.woodland_depth_m.unwrap_or(station.woodland_depth_m);
         station
     }
 

@@ -66,8 +66,14 @@ impl EndClutter {
         frequency_mhz: f64,
     ) -> Self {
         let height_agl_m = station.height_agl_m;
-        let is_stated = !station.surroundings.is_unknown();
-        let own = if is_stated { station.surroundings } else { cover };
+        let in_woodland = station.is_in_woodland();
+        let is_stated = in_woodland || !station.surroundings.is_unknown();
+        let own = match in_woodland {
+            // The woods have a loss of their own along the ray: their height is not counted again.
+            true => Surroundings::Open,
+            false if is_stated => station.surroundings,
+            false => cover,
+        };
         let (top_m, loss, path_agl_m) = match (own.height_agl_m(), env.clutter) {
             (None, None) => (None, EndLoss::None, None),
             (None, Some(Clutter::HeightGain { category, representative_height_m })) => {
@@ -96,6 +102,7 @@ impl EndClutter {
         let is_computed = !matches!(loss, EndLoss::HeightGain(None));
         let tops_agl_m = top_m.unwrap_or(ABOVE_SURROUNDINGS_M);
         let (exposure, unknown_share) = match top_m {
+            _ if in_woodland => (Exposure::Within, 0.0),
             _ if height_agl_m >= tops_agl_m => (Exposure::Above, 0.0),
             Some(_) if is_computed => (Exposure::Within, 0.0),
             _ => (Exposure::Above, unknown_share(height_agl_m / tops_agl_m)),

@@ -2,7 +2,7 @@
 
 use groundwave_propagation::free_space::free_space_loss_db;
 use groundwave_propagation::outage::RainFading;
-use groundwave_propagation::vegetation::woodland_loss_db;
+use groundwave_propagation::vegetation::{mixed_forest_loss_db, woodland_loss_db};
 
 use super::calibration::{Area, Offset};
 use super::clutter::clutter_db;
@@ -15,6 +15,9 @@ use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
 use crate::terrain::GeoPoint;
+
+/// Minimum frequency of the formulas of woodland, MHz.
+const WOODLAND_MHZ_MIN: f64 = 30.0;
 
 /// Losses of a path, with the model that computed them.
 #[derive(Debug, Clone)]
@@ -74,6 +77,8 @@ pub(super) fn path_loss(
         building_tx_db: link.building_db(0),
         building_rx_db: link.building_db(1),
         vegetation_db: link.vegetation_db(),
+        vegetation_tx_db: link.woodland_db(0),
+        vegetation_rx_db: link.woodland_db(1),
         other_loss_db: link.env.other_loss_db,
         ..Losses::default()
     };
@@ -225,8 +230,24 @@ impl Prepared<'_> {
         area.is_some_and(outside)
     }
 
-    /// Loss of the woodland on every path, dB.
+    /// Loss of the woodland around an end, dB; `None` without.
+    fn woodland_db(&self, end: usize) -> Option<f64> {
+        let station = [self.tx, self.rx][end];
+        let at_mhz = self.frequency_mhz.max(WOODLAND_MHZ_MIN);
+        let loss = || mixed_forest_loss_db(station.woodland_depth_m, at_mhz);
+        station.is_in_woodland().then(|| loss().unwrap_or(0.0))
+    }
+
+    /// Loss of woodland, dB: of that around the ends, or else of that on every path.
     pub(super) fn vegetation_db(&self) -> f64 {
+        if let [None, None] = [0, 1].map(|end| self.woodland_db(end)) {
+            return self.path_woodland_db();
+        }
+        [0, 1].into_iter().filter_map(|end| self.woodland_db(end)).sum()
+    }
+
+    /// Loss of the woodland on every path, dB.
+    fn path_woodland_db(&self) -> f64 {
         self.env.vegetation.map_or(0.0, |wood| {
             woodland_loss_db(
                 wood.depth_m,

@@ -11,6 +11,7 @@ use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_
 use groundwave_propagation::polarization::Polarization;
 use groundwave_propagation::profile::PathProfile;
 use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
+use groundwave_propagation::vegetation::MIXED_FOREST_MHZ;
 use groundwave_values::bounds::BadValue;
 
 use super::building::entry;
@@ -179,6 +180,10 @@ impl<'a> Prepared<'a> {
         let model = env.model.get();
         let clutter = [(tx, cover[0]), (rx, cover[1])]
             .map(|(station, cover)| EndClutter::new(station, cover, env, frequency_mhz));
+        let in_woodland = [tx, rx].into_iter().any(Station::is_in_woodland);
+        let [low_mhz, high_mhz] = MIXED_FOREST_MHZ;
+        let is_measured = (low_mhz..=high_mhz).contains(&frequency_mhz);
+        warnings.note(in_woodland && !is_measured, Warning::WoodlandExtrapolated);
         let (values, not_modelled) = env.modelled_values();
         warnings.note(!not_modelled.is_empty(), Warning::ShareNotModelled);
         let over =

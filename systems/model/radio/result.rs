@@ -172,8 +172,15 @@ pub struct Losses {
     /// Walls around the receiver (ITU-R P.2109), dB; absent outdoors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub building_rx_db: Option<f64>,
-    /// Woodland (ITU-R P.833), dB.
+    /// Woodland (ITU-R P.833), dB: that around the ends, or else that on every path.
     pub vegetation_db: f64,
+    /// Part of it around the transmitter, dB; absent where that does not stand in woodland of its own. Not a term of
+    /// the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vegetation_tx_db: Option<f64>,
+    /// Part of it around the receiver, dB; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vegetation_rx_db: Option<f64>,
     /// Other loss of the environment, dB.
     pub other_loss_db: f64,
     /// Offset of the calibration profile, dB; limited so that the total is not below free space.

@@ -42,10 +42,19 @@ pub struct Station {
     #[serde(default, skip_serializing_if = "Indoor::is_outdoors")]
     #[garde(skip)]
     pub indoor: Indoor,
+    /// Length of the rays within woodland around the antenna, m, [0, 100000]; 0 by default, no antenna in woods. Above
+    /// 0 the loss of mixed forest (ITU-R P.833, table 1) counts in place of the surroundings and of the woodland of
+    /// the environment.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[garde(range(min = 0.0, max = WOODLAND_DEPTH_M_MAX), custom(finite))]
+    pub woodland_depth_m: f64,
 }
 
+/// Maximum length of rays within woodland, m.
+pub const WOODLAND_DEPTH_M_MAX: f64 = 100_000.0;
+
 impl Station {
-    /// A station whose antenna points at the other end of each link, outdoors, surroundings unknown.
+    /// A station whose antenna points at the other end of each link, outdoors, surroundings unknown, without woods.
     #[must_use]
     pub const fn new(height_agl_m: f64, radio: Radio, antenna: Antenna) -> Self {
         Self {
@@ -55,7 +64,14 @@ impl Station {
             pointing: None,
             surroundings: Surroundings::Unknown,
             indoor: Indoor::Outdoors,
+            woodland_depth_m: 0.0,
         }
+    }
+
+    /// `true` if the antenna stands in woodland of its own.
+    #[must_use]
+    pub fn is_in_woodland(&self) -> bool {
+        self.woodland_depth_m > 0.0
     }
 }
 

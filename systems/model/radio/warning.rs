@@ -107,11 +107,14 @@ pub enum Warning {
     /// An end lies more than 10 km beyond the area of the calibration profile: the interval is that of a place
     /// never measured.
     CalibrationElsewhere,
+    /// An end in woodland at a frequency below 105.9 MHz or above 2117.5 MHz, beyond table 1 of ITU-R P.833: the loss is
+    /// that of the nearest one.
+    WoodlandExtrapolated,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -151,6 +154,7 @@ impl Warning {
         Self::ShareNotModelled,
         Self::CalibrationMismatch,
         Self::CalibrationElsewhere,
+        Self::WoodlandExtrapolated,
     ];
 }
 

@@ -51,6 +51,9 @@ pub struct UpdateNode {
     /// New building around the antenna, or `outdoors`.
     #[serde(default)]
     pub indoor: Option<Indoor>,
+    /// New length of the rays within woodland around the antenna, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woodland_depth_m: Option<f64>,
 }
 
 impl UpdateNode {
@@ -70,6 +73,7 @@ impl UpdateNode {
             clear_pointing: false,
             surroundings: None,
             indoor: None,
+            woodland_depth_m: None,
         }
     }
 }
@@ -107,6 +111,7 @@ impl Command for UpdateNode {
             if self.clear_pointing { None } else { self.pointing.or(station.pointing) };
         station.surroundings = self.surroundings.unwrap_or(station.surroundings);
         station.indoor = self.indoor.unwrap_or(station.indoor);
+        station.woodland_depth_m = self.woodland_depth_m.unwrap_or(station.woodland_depth_m);
         station.validate()?;
 
         if let Some(position) = self.position {

@@ -101,6 +101,10 @@ pub struct StationOptions {
     /// Building around the antenna (ITU-R P.2109)
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = names(&Indoor::ALL))]
     indoor: Vec<Indoor>,
+
+    /// Length of the rays within woodland around the antenna, m (ITU-R P.833, mixed forest)
+    #[arg(long, value_name = "M", value_delimiter = ',')]
+    woodland_depth: Vec<f64>,
 }
 
 /// Parser of the names of a kind.
@@ -207,6 +211,9 @@ impl StationOptions {
         }
         if let Some(indoor) = at("indoor", &self.indoor, end)? {
             station.indoor = *indoor;
+        }
+        if let Some(depth_m) = at("woodland-depth", &self.woodland_depth, end)? {
+            station.woodland_depth_m = *depth_m;
         }
         station.validate().map_err(Failure::input)
     }

@@ -38,6 +38,8 @@ pub struct Node {
     pub surroundings: Surroundings,
     /// Building around its antenna.
     pub indoor: Indoor,
+    /// Length of the rays within woodland around its antenna, m; 0: it does not stand in woods.
+    pub woodland_depth_m: f64,
     /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
@@ -79,6 +81,10 @@ pub struct NewNode {
     /// Building around its antenna, default `outdoors`.
     #[serde(default)]
     pub indoor: Option<Indoor>,
+    /// Length of the rays within woodland around its antenna, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub woodland_depth_m: Option<f64>,
     /// Template id.
     #[serde(default)]
     pub template_id: Option<Uuid>,
@@ -118,6 +124,10 @@ pub struct NodePatch {
     /// New building around its antenna, or `outdoors`.
     #[serde(default)]
     pub indoor: Option<Indoor>,
+    /// Length of the rays within woodland around its antenna, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub woodland_depth_m: Option<f64>,
 }
 
 /// New position of a node.
@@ -150,6 +160,7 @@ impl From<&PlannedNode> for Node {
             pointing: node.station.pointing,
             surroundings: node.station.surroundings,
             indoor: node.station.indoor,
+            woodland_depth_m: node.station.woodland_depth_m,
             created_at: rfc3339(node.stamps.created_ns),
             updated_at: rfc3339(node.stamps.updated_ns),
         }
@@ -177,6 +188,7 @@ impl NewNode {
             pointing: self.pointing.or(base.pointing),
             surroundings: self.surroundings.unwrap_or(base.surroundings),
             indoor: self.indoor.unwrap_or(base.indoor),
+            woodland_depth_m: self.woodland_depth_m.unwrap_or(base.woodland_depth_m),
         };
         let role = self.role.or(template.map(|kept| kept.role));
         Ok(AddNode {
@@ -213,6 +225,7 @@ impl NodePatch {
             clear_pointing: self.clear_pointing,
             surroundings: self.surroundings,
             indoor: self.indoor,
+            woodland_depth_m: self.woodland_depth_m,
         })
     }
 }

@@ -46,6 +46,10 @@ pub struct AssumedNode {
     /// Building around its antenna; absent or null: as it is.
     #[serde(default)]
     pub indoor: Option<Indoor>,
+    /// Length of the rays within woodland around its antenna, m; absent or null: as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub woodland_depth_m: Option<f64>,
 }
 
 impl AssumedNode {
@@ -65,6 +69,7 @@ impl AssumedNode {
             pointing: self.pointing.or(before),
             surroundings: self.surroundings.unwrap_or(base.surroundings),
             indoor: self.indoor.unwrap_or(base.indoor),
+            woodland_depth_m: self.woodland_depth_m.unwrap_or(base.woodland_depth_m),
         };
         station.validate()?;
         Ok((position, station))

@@ -34,6 +34,8 @@ pub struct Template {
     pub surroundings: Surroundings,
     /// Building around the antenna.
     pub indoor: Indoor,
+    /// Length of the rays within woodland around the antenna, m; 0: it does not stand in woods.
+    pub woodland_depth_m: f64,
     /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
@@ -69,6 +71,10 @@ pub struct NewTemplate {
     /// Building around the antenna, default `outdoors`.
     #[serde(default)]
     pub indoor: Option<Indoor>,
+    /// Length of the rays within woodland around the antenna, m, default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub woodland_depth_m: Option<f64>,
 }
 
 impl From<&TemplateView> for Template {
@@ -84,6 +90,7 @@ impl From<&TemplateView> for Template {
             pointing: station.pointing,
             surroundings: station.surroundings,
             indoor: station.indoor,
+            woodland_depth_m: station.woodland_depth_m,
             created_at: rfc3339(view.stamps.created_ns),
         }
     }
@@ -105,6 +112,7 @@ impl NewTemplate {
             pointing: self.pointing,
             surroundings: self.surroundings.unwrap_or_default(),
             indoor: self.indoor.unwrap_or_default(),
+            woodland_depth_m: self.woodland_depth_m.unwrap_or_default(),
         };
         let content = Content {
             name: self.name,

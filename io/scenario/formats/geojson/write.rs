@@ -86,6 +86,8 @@ struct Properties<'p> {
     surroundings: Surroundings,
     #[serde(skip_serializing_if = "Indoor::is_outdoors")]
     indoor: Indoor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    woodland_depth_m: Option<f64>,
     #[serde(rename = "marker-color")]
     color: &'static str,
 }
@@ -108,6 +110,7 @@ impl<'p> Feature<'p> {
                 pointing: station.pointing,
                 surroundings: station.surroundings,
                 indoor: station.indoor,
+                woodland_depth_m: station.is_in_woodland().then_some(station.woodland_depth_m),
                 color: preset.map_or("#000000", |preset| preset.color),
             },
             geometry: Point {

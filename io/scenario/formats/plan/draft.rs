@@ -153,6 +153,7 @@ impl Draft {
         };
         let surroundings = self.one_of(Field::Surroundings, &Surroundings::ALL)?;
         let indoor = self.one_of(Field::Indoor, &Indoor::ALL)?;
+        let woodland_depth_m = self.number(Field::WoodlandDepth)?;
         let mut station = Station {
             height_agl_m,
             radio,
@@ -160,6 +161,7 @@ impl Draft {
             pointing,
             surroundings: surroundings.unwrap_or(defaults.surroundings),
             indoor: indoor.unwrap_or(defaults.indoor),
+            woodland_depth_m: woodland_depth_m.unwrap_or(defaults.woodland_depth_m),
         };
         match (self.port_power_dbm(&station)?, self.get(Field::TxPower)) {
             (Some(_), Some(_)) => tell("a radiated power beside that of the transmitter: not used"),

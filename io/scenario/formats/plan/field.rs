@@ -43,12 +43,13 @@ pub(crate) enum Field {
     PointingElevation,
     Surroundings,
     Indoor,
+    WoodlandDepth,
     Position,
     Deployment,
 }
 
 /// Every column with its name, in the order in which tables have them.
-pub(crate) const FIELDS: [(Field, &str); 33] = [
+pub(crate) const FIELDS: [(Field, &str); 34] = [
     (Field::Id, "id"),
     (Field::Name, "name"),
     (Field::Role, "role"),
@@ -80,6 +81,7 @@ pub(crate) const FIELDS: [(Field, &str); 33] = [
     (Field::ElectricalTilt, "electrical_tilt_deg"),
     (Field::Surroundings, "surroundings"),
     (Field::Indoor, "indoor"),
+    (Field::WoodlandDepth, "woodland_depth_m"),
     (Field::Pattern, "antenna_pattern"),
     (Field::Deployment, "deployment"),
 ];

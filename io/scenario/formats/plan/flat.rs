@@ -72,6 +72,9 @@ pub(crate) fn row(node: &PlanNode) -> BTreeMap<Field, String> {
     if !station.indoor.is_outdoors() {
         row.insert(Field::Indoor, station.indoor.name().to_owned());
     }
+    if station.is_in_woodland() {
+        row.insert(Field::WoodlandDepth, number(station.woodland_depth_m));
+    }
     row
 }
 

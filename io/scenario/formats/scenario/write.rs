@@ -180,6 +180,8 @@ struct Node<'p> {
     surroundings: Surroundings,
     #[serde(skip_serializing_if = "Indoor::is_outdoors")]
     indoor: Indoor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    woodland_depth_m: Option<f64>,
 }
 
 impl<'p> File<'p> {
@@ -216,6 +218,7 @@ impl<'p> File<'p> {
                 pointing: station.pointing,
                 surroundings: station.surroundings,
                 indoor: station.indoor,
+                woodland_depth_m: station.is_in_woodland().then_some(station.woodland_depth_m),
             }
         };
         let nodes = plan.nodes.iter().enumerate().map(&mut node).collect();

@@ -167,14 +167,18 @@ fn station() -> impl Strategy<Value = Station> {
     let around = prop::sample::select(Surroundings::ALL.to_vec());
     let inside = prop::sample::select(Indoor::ALL.to_vec());
     let pointing = prop::option::of(pointing);
-    let parts = (number(0.0, 20_000.0), radio(), antenna(), pointing, around, inside);
-    parts.prop_map(|(height_agl_m, radio, antenna, pointing, around, inside)| Station {
-        height_agl_m,
-        radio,
-        antenna,
-        pointing,
-        surroundings: around.0,
-        indoor: inside.0,
+    let woods = prop_oneof![2 => Just(0.0), 1 => number(0.5, 100_000.0)];
+    let parts = (number(0.0, 20_000.0), radio(), antenna(), pointing, around, inside, woods);
+    parts.prop_map(|(height_agl_m, radio, antenna, pointing, around, inside, woodland_depth_m)| {
+        Station {
+            height_agl_m,
+            radio,
+            antenna,
+            pointing,
+            surroundings: around.0,
+            indoor: inside.0,
+            woodland_depth_m,
+        }
     })
 }
 

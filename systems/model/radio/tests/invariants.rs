@@ -24,7 +24,8 @@ fn random_station(random: &mut Random, radio: usize) -> Station {
     let height_agl_m = if random.once_in(20) { 0.0 } else { random.between(0.1, 90.0) };
     let (surroundings, _) = Surroundings::ALL[random.index(Surroundings::ALL.len())];
     let (indoor, _) = Indoor::ALL[random.index(Indoor::ALL.len())];
-    Station { height_agl_m, radio, antenna, pointing, surroundings, indoor }
+    let woodland_depth_m = if random.once_in(6) { random.between(1.0, 400.0) } else { 0.0 };
+    Station { height_agl_m, radio, antenna, pointing, surroundings, indoor, woodland_depth_m }
 }
 
 fn random_environment(random: &mut Random) -> Environment {

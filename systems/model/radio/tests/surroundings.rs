@@ -2,7 +2,7 @@
 
 use super::super::{
     Basis, Clutter, ClutterCategory, Environment, Indoor, LinkResult, Model, Pointing, Station,
-    Surroundings, Warning,
+    Surroundings, Vegetation, Warning,
 };
 use super::{flat, link, near, station};
 
@@ -115,6 +115,52 @@ fn walls_below_80_mhz_are_extrapolated_with_a_warning() {
     let env = Environment::default();
     let room = link(&flat(3_000.0), &end(Indoor::Outdoors), &end(Indoor::Traditional), &env);
     assert!(room.warnings.contains(Warning::BuildingExtrapolated));
+}
+
+/// 100 m of mixed forest at 949 MHz take 12.55 dB (ITU-R P.833 eq. 1), in place of trees around the end and of the
+/// woodland of the environment.
+#[test]
+fn an_end_in_woodland_has_a_loss_of_its_own() {
+    let at_949_mhz = |depth_m: f64, surroundings| {
+        let mut station = Station { woodland_depth_m: depth_m, ..meter(surroundings) };
+        station.radio.frequency_mhz = 949.0;
+        station
+    };
+    let mast = |depth_m| Station { height_agl_m: 30.0, ..at_949_mhz(depth_m, Surroundings::Open) };
+    let over = |tx: &Station, rx: &Station, env: &Environment| link(&flat(5_000.0), tx, rx, env);
+    let env = Environment::default();
+    let open = over(&mast(0.0), &at_949_mhz(0.0, Surroundings::Open), &env);
+    assert_eq!((open.losses.vegetation_tx_db, open.losses.vegetation_rx_db), (None, None));
+    for surroundings in [Surroundings::Unknown, Surroundings::Forest] {
+        let woods = at_949_mhz(100.0, surroundings);
+        let within = over(&mast(0.0), &woods, &env);
+        near(within.losses.vegetation_db, 12.547_827, 1e-5);
+        assert_eq!(within.losses.vegetation_rx_db, Some(within.losses.vegetation_db));
+        let added_db = within.losses.total_path_loss_db - open.losses.total_path_loss_db;
+        near(added_db, 12.547_827, 1e-5);
+        // The woods are described, and each direction has them.
+        assert_eq!(within.prediction.basis, Basis::Terrain);
+        let back = over(&woods, &mast(0.0), &env);
+        assert_eq!(back.losses.vegetation_tx_db, within.losses.vegetation_rx_db);
+        near(back.losses.total_path_loss_db, within.losses.total_path_loss_db, 1e-9);
+        assert!(!within.warnings.contains(Warning::WoodlandExtrapolated));
+    }
+    let everywhere = Environment {
+        vegetation: Some(Vegetation {
+            depth_m: 1e5,
+            specific_attenuation_db_m: 0.17,
+            maximum_attenuation_db: 26.5,
+        }),
+        ..Environment::default()
+    };
+    let woods = at_949_mhz(100.0, Surroundings::Unknown);
+    near(over(&mast(0.0), &woods, &everywhere).losses.vegetation_db, 12.547_827, 1e-5);
+    near(over(&mast(100.0), &woods, &env).losses.vegetation_db, 2.0 * 12.547_827, 1e-5);
+    let mut high = [mast(0.0), woods];
+    high.iter_mut().for_each(|station| station.radio.frequency_mhz = 5_800.0);
+    let extrapolated = over(&high[0], &high[1], &env);
+    assert!(extrapolated.warnings.contains(Warning::WoodlandExtrapolated));
+    near(extrapolated.losses.vegetation_db, 34.1 * (1.0 - (-34.0_f64 / 34.1).exp()), 1e-9);
 }
 
 #[test]

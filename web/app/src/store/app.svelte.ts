@@ -83,8 +83,8 @@ export class App {
   #subject(id: string): string | null {
     const node = this.plan.byId.get(this.history.live(id));
     if (!node) return null;
-    const { lat, lon, height_agl_m, radio, pointing, surroundings, indoor } = node;
-    return JSON.stringify([lat, lon, height_agl_m, radio, pointing ?? null, surroundings, indoor, this.plan.deployment?.environment]);
+    const { lat, lon, height_agl_m, radio, pointing, surroundings, indoor, woodland_depth_m } = node;
+    return JSON.stringify([lat, lon, height_agl_m, radio, pointing ?? null, surroundings, indoor, woodland_depth_m, this.plan.deployment?.environment]);
   }
 
   /** Does work and shows why it failed, if it did. */
@@ -375,7 +375,7 @@ export class App {
     const names = new Set(this.plan.templates.map((template) => template.name));
     let name = node.name;
     for (let number = 2; names.has(name); number++) name = `${node.name} ${number}`;
-    const body = { name, role: node.role, height_agl_m: node.height_agl_m, radio: node.radio, ...(node.pointing ? { pointing: node.pointing } : {}), surroundings: node.surroundings, indoor: node.indoor };
+    const body = { name, role: node.role, height_agl_m: node.height_agl_m, radio: node.radio, ...(node.pointing ? { pointing: node.pointing } : {}), surroundings: node.surroundings, indoor: node.indoor, woodland_depth_m: node.woodland_depth_m };
     const made = await this.attempt(() => wanted(api.POST('/api/v1/templates', { body })));
     if (!made) return;
     await this.attempt(() => this.plan.listTemplates());

@@ -19,6 +19,7 @@ function recipe(node: Node): NewNode {
     ...(node.pointing ? { pointing: node.pointing } : {}),
     surroundings: node.surroundings,
     indoor: node.indoor,
+    woodland_depth_m: node.woodland_depth_m,
   };
 }
 
@@ -37,6 +38,7 @@ function fields(node: Node, patch: NodePatch): Partial<Node> {
   if (patch.pointing != null || patch.clear_pointing) found.pointing = node.pointing ?? null;
   if (patch.surroundings != null) found.surroundings = node.surroundings;
   if (patch.indoor != null) found.indoor = node.indoor;
+  if (patch.woodland_depth_m != null) found.woodland_depth_m = node.woodland_depth_m;
   return found;
 }
 
