@@ -165,8 +165,19 @@ fn a_link_without_tiles_has_no_verdict_but_the_missing_terrain() {
     for good in ["excellent", "good", "marginal", "poor"] {
         assert!(!text.contains(good), "{good} in {text}");
     }
+    assert!(text.contains("ground unknown"), "{text}");
+    let works = text.lines().find(|line| line.contains("works with")).expect("a row");
+    assert!(works.contains('–') && !works.contains('%'), "{works}");
     let document: serde_json::Value = serde_json::from_str(&blind(&link(&["--json"]))).unwrap();
     assert_eq!(document["verdict"], "no_terrain_data");
+    for direction in ["forward", "backward"] {
+        let result = &document[direction];
+        assert_eq!(
+            (&result["verdict"], &result["prediction"]["basis"]),
+            (&"no_link".into(), &"ground_unknown".into()),
+            "{direction}"
+        );
+    }
     let output = stdout(&link(&["--flat-earth"]));
     assert!(output.contains("terrain: flat earth at 0 m"), "{output}");
     assert!(!output.contains("no terrain data"), "{output}");
@@ -216,6 +227,9 @@ fn scenario_without_terrain_gives_a_notice_of_missing_ground() {
     let run = ["run", path, "--record", log.to_str().unwrap()];
     let ran = stdout(&groundwave(&run));
     assert!(ran.contains(missing) && ran.contains("no terrain data"), "{ran}");
+    assert!(ran.contains("rests on: ground unknown (1 link)"), "{ran}");
+    let row = ran.lines().find(|line| line.starts_with("a ")).expect("a row of the link");
+    assert!(row.contains('–') && !row.contains('%') && row.contains(" to -"), "{row}");
     // A replay stands on the same ground.
     let again = stdout(&groundwave(&["replay", log.to_str().unwrap(), "--check"]));
     assert!(again.contains(missing), "{again}");

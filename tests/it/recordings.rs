@@ -321,11 +321,14 @@ fn report_has_links_that_were_never_up() {
     stdout(&groundwave(&["replay", text(&log), "--report", text(&page)]));
     let page = std::fs::read_to_string(&page).unwrap();
     // Run and report have the same interval beside the same link.
-    let (_, rows) = run.split_once("90 % of links like this").expect("a column");
+    let (_, rows) = run.split_once("90 % dBm").expect("a column");
     let (_, interval) = rows.split_once(" %").expect("a probability");
-    let interval = interval.split_once(" dBm").expect("an interval").0.trim();
+    let interval = interval.lines().next().expect("an interval").trim();
     assert!(interval.contains(" to -"), "{run}");
+    assert!(run.contains("rests on: surroundings unknown"), "{run}");
+    assert!(run.lines().all(|line| line.chars().count() <= 100), "{run}");
     assert!(page.contains("90 % of links like this") && page.contains(interval), "{interval}");
+    assert!(page.contains("rests on") && page.contains("surroundings unknown"));
     let (_, never) = page.split_once("Links that were never up").expect("a section of its own");
     assert!(never.contains("a – c") || never.contains(">c<"), "{never}");
 }

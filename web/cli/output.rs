@@ -1,10 +1,11 @@
 //! Results on stdout about links: verdicts, gaps of terrain, assumptions, pictures.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
-use groundwave_model::radio::{Assumptions, CalibratedBy, Expectation, Verdict};
+use groundwave_model::radio::{Assumptions, Basis, CalibratedBy, Expectation, Verdict};
 use groundwave_model::terrain::{PathGround, SWAPPED, Terrain, is_swapped};
 use groundwave_raster::scene;
 use groundwave_scenario::Scenario;
@@ -74,12 +75,20 @@ pub fn verdict_over(ground: PathGround, model_verdict: Verdict) -> &'static str 
     }
 }
 
-/// Probability that a link over `ground` works; a dash over unknown ground, which leaves no verdict.
-pub fn chance_over(ground: PathGround, expectation: &Expectation) -> String {
-    match ground.is_enough() {
-        true => expectation.chance(),
-        false => "–".to_owned(),
+/// Knowledge that the intervals of links rest on, the most frequent first: `surroundings unknown (12 links), terrain
+/// known (1 link)`; `None` without links.
+pub fn bases(expectations: impl Iterator<Item = Expectation>) -> Option<String> {
+    let mut counts: BTreeMap<Basis, usize> = BTreeMap::new();
+    for one in expectations {
+        *counts.entry(one.basis).or_default() += 1;
     }
+    let mut order: Vec<(Basis, usize)> = counts.into_iter().collect();
+    order.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let part = |(basis, count): &(Basis, usize)| {
+        format!("{} ({count} link{})", basis.short(), if *count == 1 { "" } else { "s" })
+    };
+    let parts: Vec<String> = order.iter().map(part).collect();
+    (!parts.is_empty()).then(|| format!("{}: {}", Expectation::BASIS, parts.join(", ")))
 }
 
 /// Links whose profiles have samples without terrain data or in voids, as a warning with the ways out of it.
@@ -145,5 +154,24 @@ pub fn advance(progress: &ProgressBar, is_stored: bool) {
     if is_stored {
         // The speed of the rest does not follow from units found on disk.
         progress.reset_eta();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_are_counted_the_most_frequent_first() {
+        let of = |basis| Expectation {
+            basis,
+            ground: PathGround::Known,
+            rx_power_interval_dbm: [-120.0, -80.0],
+            link_prob: 0.5,
+        };
+        let all = [Basis::Terrain, Basis::SurroundingsUnknown, Basis::SurroundingsUnknown];
+        let line = "rests on: surroundings unknown (2 links), terrain known (1 link)";
+        assert_eq!(bases(all.into_iter().map(of)).as_deref(), Some(line));
+        assert_eq!(bases(std::iter::empty()), None);
     }
 }

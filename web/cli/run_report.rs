@@ -5,7 +5,7 @@ use std::fmt::Write;
 use groundwave_engine::Refusal;
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
-use groundwave_model::radio::Assumptions;
+use groundwave_model::radio::{Assumptions, Expectation};
 use groundwave_model::terrain::TerrainSource;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::flow::{Bottleneck, FlowView};
@@ -148,17 +148,18 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
         ("link", Align::Left),
         ("to", Align::Left),
         ("length", Align::Right),
-        ("loss dB", Align::Right),
         ("SNR dB → ←", Align::Right),
         (rate_head, Align::Right),
         ("ETX", Align::Right),
         ("verdict", Align::Left),
         ("works", Align::Right),
+        ("90 % dBm", Align::Right),
     ]);
     let is_down = |id| snapshot.node(id).is_some_and(|node| !node.operating);
     for link in listed {
         let budget = &link.budget;
         let (there, back) = (&budget.forward, &budget.backward);
+        let expectation = budget.expectation();
         let verdict = if link.severed {
             "cut"
         } else if is_down(link.a) || is_down(link.b) {
@@ -170,22 +171,30 @@ fn links(out: &mut String, report: &Report<'_>, links_max: usize) {
             name(link.a).to_owned(),
             name(link.b).to_owned(),
             distance(budget.distance_m),
-            format!("{:.1}", there.path_loss_db),
             format!("{:.1} {:.1}", there.snr_db, back.snr_db),
             format!("{:.1} {:.1}", there.data_rate_bps / unit_bps, back.data_rate_bps / unit_bps),
             budget.etx().map_or("–".to_owned(), |etx| format!("{etx:.2}")),
             verdict.to_owned(),
-            output::chance_over(budget.ground, &budget.weaker().expectation()),
+            expectation.chance(),
+            expectation.interval_dbm(),
         ]);
     }
     if table.is_empty() {
         return;
     }
-    let _ = write!(out, "\n{}", output::table(&table, Some(7)));
+    let _ = write!(out, "\n{}", output::table(&table, Some(6)));
     if order.len() > links_max {
         let rest =
             format!("… and {} weaker (--links N shows more, --json all)", order.len() - links_max);
         let _ = writeln!(out, "{}", output::faint(&rest));
+    }
+    let expectations = order.iter().map(|link| link.budget.expectation());
+    if let Some(bases) = output::bases(expectations) {
+        let line = format!(
+            "90 % dBm: received power of {}, of the weaker direction;\n{bases}",
+            Expectation::INTERVAL
+        );
+        let _ = writeln!(out, "{}", output::faint(&line));
     }
     if let Some(line) = output::gaps(snapshot, report.remedy) {
         let _ = writeln!(out, "{}", output::warning(&line));

@@ -190,7 +190,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
                 direction.data_rate_bps,
                 direction.per,
                 number(budget.etx()),
-                output::verdict(direction.verdict),
+                output::verdict_over(budget.ground, direction.verdict),
                 link.severed,
                 budget.void_samples,
                 budget.missing_samples,

@@ -5,7 +5,6 @@ use groundwave_raster::scene::svg::{Anchor, Canvas, Font};
 
 use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;
-use super::text;
 use super::theme::Palette;
 
 /// Left edge of the header, px; its right edge is that of the drawing.
@@ -34,13 +33,15 @@ pub(super) fn draw(
 
 /// The verdict with the probability behind it, at the right; returns its left edge.
 fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
-    let chance = match result.terrain.ground.is_enough() {
-        true => {
-            format!("{} {}", Expectation::CHANCE, Expectation::from(&result.prediction).chance())
+    let expectation = Expectation::of(result);
+    // Over unknown ground margin and sight are those of another path.
+    let words = match expectation.verdict(result.verdict) {
+        Some(_) => {
+            let chance = format!("{} {}", Expectation::CHANCE, expectation.chance());
+            format!("{} · {chance} · {}", verdict(result), sight(result))
         }
-        false => format!("{} dB", text::signed(result.margin.link_margin_db, 1)),
+        None => format!("{} · {}", verdict(result), expectation.basis.short()),
     };
-    let words = format!("{} · {chance} · {}", verdict(result), sight(result));
     let font = Font::plain(15.0, palette.on_verdict).bold().anchored(Anchor::Middle);
     let width = font.width(&words) + 28.0;
     let left = RIGHT - width;

@@ -368,7 +368,9 @@ impl Testbed {
                 wire: wire.number,
                 back: side.from > side.to,
                 snr_db: direction(view, side).map(|direction| direction.snr_db),
-                expected: direction(view, side).map(Direction::expectation),
+                expected: budget(view, side)
+                    .zip(direction(view, side))
+                    .map(|(budget, direction)| direction.expectation(budget.ground)),
                 missing_samples: budget(view, side).map_or(0, |budget| budget.missing_samples),
                 ground: budget(view, side).map_or(PathGround::Known, |budget| budget.ground),
                 predicted: side.shape,

@@ -132,6 +132,6 @@ fn evaluate(terrain: &dyn Terrain, job: &Job<'_>) -> Option<PredictedLink> {
         margin_db: weaker.margin.link_margin_db,
         path_loss_db: weaker.losses.total_path_loss_db,
         viable: weaker.closes(),
-        expectation: Expectation::from(&weaker.prediction),
+        expectation: Expectation::of(&weaker),
     })
 }

@@ -3,6 +3,7 @@
 use crate::radio::deciles::sigma_of_deciles_db;
 use crate::radio::prediction::normal_prob;
 use crate::radio::{ModulationId, Verdict};
+use crate::terrain::PathGround;
 
 /// One cell of a coverage. All figures are those of the link from the site to the cell's centre.
 ///
@@ -147,6 +148,18 @@ impl Flags {
     #[must_use]
     pub const fn from_stored(byte: u8) -> Self {
         Self(byte as u16 & Self::STORED.0)
+    }
+
+    /// Knowledge of the ground along the path.
+    #[must_use]
+    pub const fn ground(self) -> PathGround {
+        if self.intersects(Self::NO_DATA) {
+            PathGround::Unknown
+        } else if self.intersects(Self::PATH_UNKNOWN) {
+            PathGround::Partial
+        } else {
+            PathGround::Known
+        }
     }
 
     /// True if any of `others` is set.

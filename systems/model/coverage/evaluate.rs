@@ -16,6 +16,7 @@ use super::cell::{Cell, Flags};
 use super::grid::Grid;
 use super::known::{Known, KnownCounts};
 use super::site::CoverageSite;
+use crate::radio::Verdict;
 use crate::radio::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use crate::radio::transmitter::{Budgets, PreparedTransmitter, Receivers};
 use crate::terrain::short;
@@ -63,6 +64,8 @@ pub struct Scratch {
     blends: Vec<(usize, f64, Attenuation)>,
     /// Heights of the ground at the centres, m, where losses are known.
     centres_msl_m: [f64; BATCH],
+    /// `true` if cells have the power of the model and the verdict of its margin alone.
+    is_without_intervals: bool,
     pub(super) known_counts: KnownCounts,
 }
 
@@ -90,6 +93,7 @@ impl Default for Scratch {
             fine_surface: [false; BATCH],
             blends: Vec::new(),
             centres_msl_m: [0.0; BATCH],
+            is_without_intervals: false,
             known_counts: KnownCounts::default(),
         }
     }
@@ -210,6 +214,20 @@ const ROWS_PER_TASK: u32 = 4;
 /// Neither their number nor the order of their work changes a bit of the result.
 #[must_use]
 pub fn evaluate_grid(evaluation: &Evaluation<'_>) -> Array2<Cell> {
+    evaluate_with(evaluation, Scratch::default)
+}
+
+/// [`evaluate_grid`] without what links alike differ by: each quantile of power is that of the model, and the verdict
+/// is that of its margin. The base that `benches/coverage.rs` compares the cost of intervals with.
+#[must_use]
+pub fn evaluate_without_intervals(evaluation: &Evaluation<'_>) -> Array2<Cell> {
+    evaluate_with(evaluation, || Scratch { is_without_intervals: true, ..Scratch::default() })
+}
+
+fn evaluate_with(
+    evaluation: &Evaluation<'_>,
+    scratch: impl Fn() -> Scratch + Send + Sync,
+) -> Array2<Cell> {
     let grid = evaluation.grid;
     let [rows, columns] = [ROWS_PER_TASK, grid.columns()];
     let shape = [grid.rows() as usize, grid.columns() as usize];
@@ -217,7 +235,7 @@ pub fn evaluate_grid(evaluation: &Evaluation<'_>) -> Array2<Cell> {
     let views = blocks_mut(cells.view_mut(), [rows as usize, columns as usize]);
     let blocks: Vec<_> = grid.blocks(rows, columns).zip(views).collect();
     let blocks = blocks.into_par_iter();
-    blocks.for_each_init(Scratch::default, |scratch, (block, cells)| {
+    blocks.for_each_init(scratch, |scratch, (block, cells)| {
         evaluate(evaluation, [block.row, block.column], cells, scratch);
     });
     cells
@@ -344,6 +362,7 @@ impl Scratch {
     /// Measures the profiles traced to places from `first` on by the model of the environment, or
     /// evaluates them by the fallback model where that one is not valid.
     fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
+        let has_intervals = !self.is_without_intervals;
         let Self { paths, flags, elevation_msl_m, clutter_agl_m, step_m, clear, blends, .. } = self;
         // The places of a run have one kind of land cover.
         let of_run = (first..).zip(traced).find(|(_, traced)| *traced).map_or(first, |(at, _)| at);
@@ -370,7 +389,9 @@ impl Scratch {
         transmitter.measure(&rows, paths);
         for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
             let place = first + row;
-            clear[place] = transmitter.asks_for_clearance() && transmitter.is_clear(&profile(row));
+            clear[place] = has_intervals
+                && transmitter.asks_for_clearance()
+                && transmitter.is_clear(&profile(row));
             if paths.measured.0[place] {
                 flags[place].note(paths.clear.0[place], Flags::CLEAR);
                 let share = transmitter.share(self.receivers.distance_m[place]);
@@ -433,10 +454,14 @@ impl Scratch {
         let sinr_db = transmitter.sinr_db(rx_power_dbm);
         let link_margin_db = transmitter.link_margin_db(sinr_db);
         let modulation = transmitter.modulation(sinr_db);
-        let ground_known = !flags.intersects(Flags::PATH_UNKNOWN);
-        let computed = (&self.receivers, &self.paths, &self.budgets);
-        let alike = transmitter.alike(place, ground_known, self.clear[place], computed);
-        let quantiles_dbm = alike.quantiles_dbm(path_loss_db, rx_power_dbm);
+        let (quantiles_dbm, verdict) = if self.is_without_intervals {
+            ([rx_power_dbm; 3], Verdict::of_margin(link_margin_db))
+        } else {
+            let computed = (&self.receivers, &self.paths, &self.budgets);
+            let alike = transmitter.alike(place, flags.ground(), self.clear[place], computed);
+            let quantiles_dbm = alike.quantiles_dbm(path_loss_db, rx_power_dbm);
+            (quantiles_dbm, transmitter.verdict(&alike, path_loss_db, link_margin_db))
+        };
         Cell {
             rx_power_dbm,
             path_loss_db,
@@ -446,7 +471,7 @@ impl Scratch {
             data_rate_bps: modulation.map_or(0.0, |m| m.data_rate_bps),
             rx_power_quantiles_dbm: quantiles_dbm.map(|dbm| dbm as f32),
             modulation_id: modulation.map(|m| m.id),
-            verdict: transmitter.verdict(&alike, path_loss_db, link_margin_db),
+            verdict,
             flags,
         }
     }

@@ -15,7 +15,7 @@ mod terms;
 pub use cell::{Cell, Flags};
 pub use evaluate::{
     Evaluation, Scratch, coverage, evaluate, evaluate_cells, evaluate_grid, evaluate_known,
-    evaluate_run,
+    evaluate_run, evaluate_without_intervals,
 };
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use known::{KNOWN_ERROR_DB, KnownCounts, KnownFlags, KnownLoss};

@@ -173,11 +173,12 @@ impl Direction {
         }
     }
 
-    /// Interval and probability of links like this one.
+    /// Interval and probability of links like this one over `ground`.
     #[must_use]
-    pub fn expectation(&self) -> Expectation {
+    pub fn expectation(&self, ground: PathGround) -> Expectation {
         Expectation {
             basis: self.basis,
+            ground,
             rx_power_interval_dbm: self.rx_power_interval_dbm,
             link_prob: self.link_prob,
         }
@@ -243,6 +244,12 @@ impl LinkBudget {
             true => &self.forward,
             false => &self.backward,
         }
+    }
+
+    /// Interval and probability of links like the weaker direction.
+    #[must_use]
+    pub fn expectation(&self) -> Expectation {
+        self.weaker().expectation(self.ground)
     }
 
     /// Expected transmissions with acknowledgements counted, `1 / (df dr)` (De Couto et al., "A

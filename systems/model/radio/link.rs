@@ -16,7 +16,7 @@ use super::prediction::Evidence;
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::warning::Warning;
-use crate::terrain::{PathGround, Profile};
+use crate::terrain::Profile;
 
 impl Prepared<'_> {
     /// Evaluates this direction over `profile`, as [`super::evaluate`] does.
@@ -114,7 +114,7 @@ impl Prepared<'_> {
             exposure: self.exposure(),
             unknown_share: self.unknown_share(),
             entry: self.entry,
-            ground_known: terrain.ground == PathGround::Known,
+            ground: terrain.ground,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),
             is_elsewhere: self.is_elsewhere(view.ends),

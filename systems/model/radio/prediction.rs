@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Offset;
 use super::deciles::DEVIATE_10_PERCENT;
 use super::outcome::Verdict;
+use crate::terrain::PathGround;
 
 /// Median loss beyond free space where an antenna stands below roofs or trees that nobody described,
 /// dB: five cities and a rural valley have 26 to 39.
@@ -125,8 +126,8 @@ pub(crate) struct Evidence<'a> {
     pub unknown_share: f64,
     /// Walls, which are part of `model_loss_db`.
     pub entry: Entry,
-    /// `true` if every height of the profile is known.
-    pub ground_known: bool,
+    /// Knowledge of the ground along the path.
+    pub ground: PathGround,
     /// `true` if 0.6 of the first Fresnel zone is clear. Asked for only where it decides.
     pub clear: bool,
     /// Class of the calibration profile that the path belongs to.
@@ -147,6 +148,8 @@ pub(crate) struct Evidence<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Distribution {
     pub basis: Basis,
+    /// Knowledge of the ground along the path: where it is unknown there is no verdict.
+    pub ground: PathGround,
     pub median_db: f64,
     pub link_sigma_db: f64,
     pub place_sigma_db: f64,
@@ -154,7 +157,7 @@ pub(crate) struct Distribution {
 
 impl Evidence<'_> {
     fn basis(&self) -> Basis {
-        if !self.ground_known {
+        if self.ground != PathGround::Known {
             Basis::GroundUnknown
         } else if self.calibrated.is_some() {
             Basis::Calibrated
@@ -192,6 +195,23 @@ impl Evidence<'_> {
         [0, 1].map(|part| known_db[part] + self.unknown_share * (own_db[part] - known_db[part]))
     }
 
+    /// Median loss, dB: that of the model, and not below that of unknown surroundings. Where the ground is unknown
+    /// too, the model has computed the diffraction of a level Earth, which at low antennas is 20 to 40 dB of
+    /// invented loss at 10 to 40 km: the loss of unknown surroundings counts in its place.
+    fn median_db(&self) -> f64 {
+        if self.unknown_share <= 0.0 || self.calibrated.is_some() {
+            return self.model_loss_db;
+        }
+        let share = self.unknown_share * (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
+        let unknown_db =
+            self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share + self.entry.median_db;
+        let known_db = self.model_loss_db.max(unknown_db);
+        if self.ground.is_enough() {
+            return known_db;
+        }
+        known_db + self.unknown_share * (unknown_db - known_db)
+    }
+
     /// The distribution of the path loss of links like this one.
     pub(crate) fn distribution(&self) -> Distribution {
         let basis = self.basis();
@@ -212,15 +232,10 @@ impl Evidence<'_> {
         if self.calibrated.is_none() {
             link_sigma_db = total_sigma_db(link_sigma_db, self.entry.sigma_db);
         }
-        let minimum_db = if self.unknown_share > 0.0 && self.calibrated.is_none() {
-            let share = self.unknown_share * (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
-            self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share + self.entry.median_db
-        } else {
-            f64::NEG_INFINITY
-        };
         Distribution {
             basis,
-            median_db: self.model_loss_db.max(minimum_db),
+            ground: self.ground,
+            median_db: self.median_db(),
             link_sigma_db,
             place_sigma_db,
         }
@@ -242,8 +257,11 @@ impl Distribution {
     }
 
     /// Verdict where `loss_db` of path loss leaves `link_margin_db`: that of the probability that the
-    /// link works, without computing it.
+    /// link works, without computing it. Over unknown ground none, for which [`Verdict::NoLink`] stands.
     pub(crate) fn verdict(&self, loss_db: f64, link_margin_db: f64) -> Verdict {
+        if !self.ground.is_enough() {
+            return Verdict::NoLink;
+        }
         let deviate = (link_margin_db + loss_db - self.median_db) / self.sigma_db();
         match deviate {
             z if z >= DEVIATE_99_PERCENT => Verdict::Excellent,
@@ -340,7 +358,7 @@ mod tests {
         exposure: Exposure::Above,
         unknown_share: 0.0,
         entry: Entry { is_indoor: false, median_db: 0.0, sigma_db: 0.0 },
-        ground_known: true,
+        ground: PathGround::Known,
         clear: false,
         calibrated: None,
         is_elsewhere: false,
@@ -378,9 +396,28 @@ mod tests {
         // Two nodes across a room have nothing between them.
         let near = Evidence { distance_m: 25.0, free_space_db: 59.2, model_loss_db: 59.2, ..low };
         assert!((near.distribution().median_db - 62.4).abs() < 1e-9);
-        let void = Evidence { ground_known: false, clear: true, ..PATH };
+        let void = Evidence { ground: PathGround::Partial, clear: true, ..PATH };
         let distribution = void.distribution();
         assert_eq!((distribution.basis, distribution.median_db), (Basis::GroundUnknown, 118.0));
+    }
+
+    #[test]
+    fn unknown_ground_is_not_level_ground_and_has_no_verdict() {
+        let beyond = Evidence { ground: PathGround::Unknown, model_loss_db: 165.0, ..PATH };
+        let low = Evidence { unknown_share: 1.0, ..beyond };
+        // Free space and 32 dB, whatever the model made of a level Earth.
+        assert!((low.distribution().median_db - 137.2).abs() < 1e-9);
+        let half = Evidence { unknown_share: 0.5, ..beyond }.distribution();
+        assert!(half.median_db > 137.2 && half.median_db < 165.0);
+        assert_eq!(beyond.distribution().median_db, 165.0, "masts above their surroundings");
+        let gap = Evidence { ground: PathGround::Partial, ..low }.distribution();
+        assert_eq!((gap.basis, gap.median_db), (Basis::GroundUnknown, 165.0));
+        for (distribution, verdict) in
+            [(low.distribution(), Verdict::NoLink), (gap, Verdict::Excellent)]
+        {
+            assert_eq!(distribution.verdict(distribution.median_db, 100.0), verdict);
+            assert!((1.645 * distribution.sigma_db() - 29.94).abs() < 0.01);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use super::prediction::{Distribution, Evidence, Exposure};
 use super::prepare::Prepared;
 use super::station::Antenna;
-use crate::terrain::GeoPoint;
+use crate::terrain::{GeoPoint, PathGround};
 
 type Lane = [f64; BATCH];
 
@@ -245,7 +245,7 @@ impl<'a> PreparedTransmitter<'a> {
     pub fn alike(
         &self,
         place: usize,
-        ground_known: bool,
+        ground: PathGround,
         clear: bool,
         (receivers, paths, budgets): (&Receivers, &PathBatch, &Budgets),
     ) -> Distribution {
@@ -254,7 +254,7 @@ impl<'a> PreparedTransmitter<'a> {
             exposure: self.link.exposure(),
             unknown_share: self.link.unknown_share(),
             entry: self.link.entry,
-            ground_known,
+            ground,
             clear,
             calibrated: self.link.calibrated(distance_m),
             is_elsewhere: receivers.is_elsewhere[place],

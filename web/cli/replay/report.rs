@@ -192,13 +192,14 @@ fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> T
         ("least margin dB", Align::Right),
         (Expectation::CHANCE, Align::Right),
         (Expectation::INTERVAL, Align::Right),
+        (Expectation::BASIS, Align::Left),
     ]);
     let none = || "–".to_owned();
     let name = |id: NodeId| view.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
         // A pair that went out of range has no prediction any more.
         let place = view.links.binary_search_by_key(&(*a, *b), |link| (link.a, link.b));
-        let at_the_end = place.ok().map(|place| &view.links[place].budget);
+        let at_the_end = place.ok().map(|place| view.links[place].budget.expectation());
         let share = if link.known_s > 0.0 { link.up_s / link.known_s } else { 0.0 };
         table.row([
             name(*a),
@@ -209,10 +210,9 @@ fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> T
                 true => format!("{:.1}", link.margin_min_db),
                 false => "–".to_owned(),
             },
-            at_the_end.map_or(none(), |budget| {
-                output::chance_over(budget.ground, &budget.weaker().expectation())
-            }),
-            at_the_end.map_or(none(), |budget| budget.weaker().expectation().interval()),
+            at_the_end.map_or(none(), |one| one.chance()),
+            at_the_end.map_or(none(), |one| one.interval()),
+            at_the_end.map_or(none(), |one| one.basis.short().to_owned()),
         ]);
     }
     table

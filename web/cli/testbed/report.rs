@@ -104,8 +104,10 @@ impl Report {
         }
         let head = output::heading(&headline(&testbed));
         let missing = missing_terrain(&testbed);
+        let bases = output::bases(rows.iter().filter_map(|row| row.link.expected));
+        let bases = bases.map_or_else(String::new, |line| format!("{}\n", output::faint(&line)));
         output.text(&format!(
-            "{head}\n{missing}\n{}",
+            "{head}\n{missing}\n{}{bases}",
             output::table_within(&table(&rows), None, ROWS_WIDTH)
         ))
     }
@@ -254,7 +256,7 @@ fn table(rows: &[Row<'_>]) -> Table {
             beside(row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0), lost),
             beside(up(mbit(shape.rate_bps as f64)), rate.map(mbit)),
             beside(Some(shape.broadcast_loss_prob * 100.0), counted),
-            expected(&|expected| output::chance_over(link.ground, expected)),
+            expected(&Expectation::chance),
             expected(&Expectation::interval),
         ]);
     }
