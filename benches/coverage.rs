@@ -2,7 +2,8 @@
 //! number of samples on a path.
 //!
 //! Divan reports wall time. Where other programs share the cores that is of little use, so seconds
-//! of CPU come first: the least of several rounds, over all threads, and that divided by the cores.
+//! of CPU come first: the least of several rounds, over all threads, and that divided by the cores. Then the cost of
+//! intervals: cells with them and without, in turn, as a ratio.
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
@@ -14,7 +15,10 @@ use divan::{Bencher, black_box};
 use groundwave_model::radio::{Environment, Station};
 use groundwave_model::sample;
 use groundwave_model::terrain::{Flat, GeoPoint, Terrain};
-use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling, coverage};
+use groundwave_simulation::coverage::{
+    CoverageRequest, Evaluation, Grid, Sampling, coverage, evaluate_grid,
+    evaluate_without_intervals,
+};
 use groundwave_terrain::TerrainStack;
 
 /// Cells along a side.
@@ -25,6 +29,9 @@ const RADIUS_M: f64 = 20e3;
 
 /// Samples on every path; 0 takes one for each post, as sweeps do by default.
 const SAMPLES: [u32; 6] = [0, 64, 128, 256, 512, 1024];
+
+/// Rounds of each side of the ratio of intervals.
+const ROUNDS_OF_RATIO: usize = 15;
 
 /// Rounds of the report of CPU time.
 const ROUNDS: usize = 7;
@@ -45,6 +52,7 @@ fn main() {
     // With a filter, only what it names is run.
     if std::env::args().skip(1).all(|argument| argument.starts_with('-')) {
         report();
+        intervals();
     }
     divan::main();
 }
@@ -71,6 +79,34 @@ fn report() {
         println!(
             "{samples:5} samples: {cpu_ms:7.1} ms CPU, {each_ms:6.1} ms on every core, \
              {rate:6.0} k cells/s and core"
+        );
+    }
+}
+
+/// CPU of a coverage with intervals and probabilities, over that of one with the power and the margin of the model
+/// alone. Rounds alternate, so that both have the same machine.
+fn intervals() {
+    println!("cells with intervals and without, minimum CPU of {ROUNDS_OF_RATIO} rounds each");
+    for samples in [0, 512] {
+        let (grid, setup) = square(samples);
+        let site = setup.prepare(&**TERRAIN).expect("a sound setup");
+        let evaluation = Evaluation { site: &site, terrain: &**TERRAIN, grid: &grid };
+        let mut minimum_ns = [u64::MAX; 2];
+        for _ in 0..ROUNDS_OF_RATIO {
+            let evaluate = [evaluate_grid, evaluate_without_intervals];
+            for (evaluate, minimum_ns) in evaluate.into_iter().zip(&mut minimum_ns) {
+                let Some(before_ns) = cpu_ns() else {
+                    return;
+                };
+                black_box(evaluate(&evaluation));
+                let spent_ns = cpu_ns().map_or(u64::MAX, |after_ns| after_ns - before_ns);
+                *minimum_ns = spent_ns.min(*minimum_ns);
+            }
+        }
+        let [with_ms, without_ms] = minimum_ns.map(|ns| ns as f64 / 1e6);
+        let ratio = with_ms / without_ms;
+        println!(
+            "{samples:5} samples: {with_ms:7.1} and {without_ms:7.1} ms CPU, ratio {ratio:.3}"
         );
     }
 }

@@ -19,7 +19,8 @@ pub mod live;
 pub use groundwave_model::coverage::{
     BadGrid, Block, CELLS_MAX, Cell, CoverageRequest, CoverageSite, Detail, Evaluation, Flags,
     Grid, Layer, LayerCell, NO_DATA, NO_POWER, SIDE_MAX, Sampling, Scratch, Window, coverage,
-    evaluate, evaluate_grid, evaluate_layer, evaluate_run, hundredths, placement,
+    evaluate, evaluate_grid, evaluate_layer, evaluate_run, evaluate_without_intervals, hundredths,
+    placement,
 };
 pub use job::{CoverageJob, Progress, SITES_MAX, Server};
 
