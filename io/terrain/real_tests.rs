@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use groundwave_model::terrain::{GeoPoint, Terrain, sample_profile};
+use groundwave_model::link::{Inputs, score};
+use groundwave_model::radio::{Environment, Model, Station, Surroundings, presets};
+use groundwave_model::terrain::{
+    GeoPoint, Path as TerrainPath, Terrain, TerrainSource, TerrainUse, sample_profile,
+};
 use groundwave_needs::needs;
 use groundwave_test_data::shared;
 
@@ -158,4 +162,139 @@ fn real_bad_files_are_refused() {
             super::read::read_tile(path, id, super::name::Packing::Plain, None).unwrap_err();
         assert!(matches!(&error, HgtError::Size { source, .. } if source.found_bytes == size));
     }
+}
+
+/// A square of posts as a terrain of its own, south-west corner and spacing in degrees, rows from the south.
+struct Posts {
+    corner_deg: [f64; 2],
+    spacing_deg: f64,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Posts {
+    fn height_m(&self, lat_deg: f64, lon_deg: f64) -> f64 {
+        let place = |deg: f64, corner_deg: f64| {
+            let place = (deg - corner_deg) / self.spacing_deg;
+            let first = (place as usize).min(self.rows.len() - 2);
+            (first, place - first as f64)
+        };
+        let ((row, up), (column, right)) =
+            (place(lat_deg, self.corner_deg[0]), place(lon_deg, self.corner_deg[1]));
+        let along = |row: usize| {
+            let [a_m, b_m] = [self.rows[row][column], self.rows[row][column + 1]];
+            a_m + right * (b_m - a_m)
+        };
+        let [south_m, north_m] = [along(row), along(row + 1)];
+        south_m + up * (north_m - south_m)
+    }
+
+    /// Every third post: 3" of the same ground.
+    fn thinned(&self) -> Self {
+        let rows = self.rows.iter().step_by(3);
+        let rows = rows.map(|row| row.iter().step_by(3).copied().collect()).collect();
+        Self { spacing_deg: 3.0 * self.spacing_deg, rows, ..*self }
+    }
+
+    /// The same surface in posts of a third of the spacing.
+    fn refined(&self) -> Self {
+        let spacing_deg = self.spacing_deg / 3.0;
+        let count = 3 * (self.rows.len() - 1) + 1;
+        let at =
+            |corner: usize, number: usize| self.corner_deg[corner] + spacing_deg * number as f64;
+        let row = |row| (0..count).map(|column| self.height_m(at(0, row), at(1, column))).collect();
+        Self { spacing_deg, rows: (0..count).map(row).collect(), ..*self }
+    }
+}
+
+impl Terrain for Posts {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
+        for ((lat_deg, lon_deg), height_m) in lat_deg.iter().zip(lon_deg).zip(elevation_msl_m) {
+            *height_m = self.height_m(*lat_deg, *lon_deg);
+        }
+        TerrainUse::default()
+    }
+
+    fn undulation_m(&self, _: GeoPoint) -> f64 {
+        0.0
+    }
+
+    fn resolution_arcsec(&self, _: GeoPoint) -> Option<f64> {
+        Some(self.spacing_deg * 3_600.0)
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource::default()
+    }
+}
+
+/// Hills of Vancouver Island in posts of 1", 0.3 degrees of them without voids or sea.
+fn hills() -> Posts {
+    let tile = tile("N48W125");
+    let height_m = |row, column| f64::from(tile.post_m(row, column).unwrap_or(0));
+    // The first row of a tile is its northern one.
+    let rows = (2_520..=3_600).rev();
+    let rows = rows.map(|row| (360..=1_440).map(|column| height_m(row, column)).collect());
+    let rows = rows.collect();
+    Posts { corner_deg: [48.0, -124.9], spacing_deg: 1.0 / 3_600.0, rows }
+}
+
+/// Differences of the path loss by P.1812 among buildings of 10 m between posts of two spacings, dB, over paths of
+/// 1 to 13 km.
+fn differences_db(fine: &Posts, coarse: &Posts) -> Vec<f64> {
+    let station = |height_agl_m| Station {
+        surroundings: Surroundings::Suburban,
+        ..Station::new(
+            height_agl_m,
+            presets::radio("lora_868_eu").unwrap().radio.clone(),
+            presets::antenna("omni_2_15").unwrap().antenna.clone(),
+        )
+    };
+    let model = Model::P1812;
+    let environment = Environment { model, ..Environment::default() };
+    let (mast, node) = (station(15.0), station(2.0));
+    let side_deg = fine.spacing_deg * (fine.rows.len() - 1) as f64;
+    // A lattice of ends without a common measure with the posts.
+    let at = |number: usize, turn: f64| {
+        let part = |step: f64| 0.02 + 0.96 * (number as f64 * step + turn).fract();
+        point(
+            fine.corner_deg[0] + side_deg * part(0.618_034),
+            fine.corner_deg[1] + side_deg * part(0.754_878),
+        )
+    };
+    let loss_db = |terrain: &Posts, from, to| {
+        let inputs =
+            Inputs { terrain, environment: &environment, packet_bytes: 40, spacing_m: None };
+        let (there, _) = score(&inputs, (from, &mast), (to, &node)).unwrap();
+        assert_eq!(there.model, model);
+        there.losses.total_path_loss_db
+    };
+    let paths = (0..200).map(|number| (at(number, 0.1), at(number, 0.37)));
+    let lengths_m = 1_000.0..13_000.0;
+    let paths =
+        paths.filter(|(a, b)| lengths_m.contains(&TerrainPath::between(*a, *b).distance_m()));
+    paths.map(|(a, b)| loss_db(fine, a, b) - loss_db(coarse, a, b)).collect()
+}
+
+#[needs(shared("data/srtm"))]
+#[test]
+fn one_surface_has_one_loss_whatever_its_posts() {
+    let surface = hills().thinned();
+    let differences_db = differences_db(&surface.refined(), &surface);
+    assert!(differences_db.len() > 80);
+    // Samples are the same 30 m apart: rounding of positions remains.
+    let is_equal = |db: &f64| db.abs() < 0.05;
+    assert!(differences_db.iter().all(is_equal), "{differences_db:?}");
+}
+
+/// Every third post has lost the edges between: where a path is obstructed by one of them its loss is another, so
+/// that the mean and the share of paths are judged, not each.
+#[needs(shared("data/srtm"))]
+#[test]
+fn posts_of_3_arc_seconds_of_the_same_ground_have_the_loss_of_1_on_the_mean() {
+    let fine = hills();
+    let differences_db = differences_db(&fine, &fine.thinned());
+    let count = differences_db.len() as f64;
+    let mean_db = differences_db.iter().sum::<f64>() / count;
+    let share = differences_db.iter().filter(|db| db.abs() <= 0.5).count() as f64 / count;
+    assert!(mean_db.abs() <= 0.5 && share >= 0.6, "mean {mean_db} dB, within 0.5 dB {share}");
 }

@@ -294,9 +294,11 @@ fn every_path_loss_model_is_listed_and_can_be_chosen() {
             assert!(squeezed(&listed).contains(text), "{text}");
         }
         let ends = ["57.70,11.90,30", "57.72,11.94,2"];
-        let radio = ["--radio", "lora_868_eu"];
-        let link =
-            json(&["link", ends[0], ends[1], radio[0], radio[1], "--model", value, "--json"]);
+        let allowed_mhz = model.get().validity().frequency_mhz;
+        let mhz = 868.0_f64.clamp(*allowed_mhz.start(), *allowed_mhz.end()).to_string();
+        let radio = ["--radio", "lora_868_eu", "--frequency-mhz", &mhz];
+        let link = ["link", ends[0], ends[1], "--model", value, "--json"];
+        let link = json(&[&link[..], &radio[..]].concat());
         assert_eq!(link["forward"]["model"], model.get().name());
     }
 }

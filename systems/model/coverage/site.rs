@@ -1,6 +1,6 @@
 //! A site made ready for the evaluation of cells.
 
-use crate::link::{SAMPLES_MAX, SAMPLES_MIN, post_spacing_m};
+use crate::link::{SAMPLES_MAX, SAMPLES_MIN, spacing_under_m};
 use crate::radio::transmitter::PreparedTransmitter;
 use crate::radio::{BadValue, Environment, Prepared, Station, Surroundings};
 use crate::sweep::interference::Demand;
@@ -167,7 +167,9 @@ impl<'a> CoverageSite<'a> {
             by_cover,
             radius_m,
             sampling: match sampling {
-                Sampling::Posts => Fineness::Spacing(post_spacing_m(terrain, position)),
+                Sampling::Posts => {
+                    Fineness::Spacing(spacing_under_m(environment.model, terrain, position))
+                }
                 Sampling::Spacing(spacing_m) => Fineness::Spacing(spacing_m),
                 Sampling::Count(count) => Fineness::Count(count.max(2) as usize),
             },

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::LinkBudget;
 use crate::radio::budget::{BothWays, Workspace, evaluate_both};
 use crate::radio::path_loss::BATCH;
-use crate::radio::{BadValue, Environment, LinkResult, Station, Surroundings};
-use crate::terrain::{GeoPoint, Path, Profile, Terrain};
+use crate::radio::{BadValue, Environment, LinkResult, Model, Station, Surroundings};
+use crate::terrain::{COVER_STEP_M, GeoPoint, Path, Profile, Terrain};
 
 /// Fewest samples of a profile: on a short path the models still need a shape.
 pub const SAMPLES_MIN: usize = 32;
@@ -34,6 +34,17 @@ pub fn post_spacing_m(terrain: &dyn Terrain, from: GeoPoint) -> f64 {
     terrain.resolution_arcsec(from).map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
 }
 
+/// Spacing of samples that paths from a point have under a model where none is stated, m: that of the posts, and
+/// [`COVER_STEP_M`] over ground with posts for a model with buildings and trees along its paths. The edge nearest an
+/// antenna decides its loss: by posts of 3" in place of 1" of the same surface it differed by up to 2.4 dB.
+#[must_use]
+pub fn spacing_under_m(model: Model, terrain: &dyn Terrain, from: GeoPoint) -> f64 {
+    match terrain.resolution_arcsec(from) {
+        Some(_) if model.get().uses_clutter() => COVER_STEP_M,
+        _ => post_spacing_m(terrain, from),
+    }
+}
+
 /// Number of samples of the profile of a path: one per post of the terrain, or per `spacing_m`,
 /// within [`SAMPLES_MIN`] and [`SAMPLES_MAX`].
 #[must_use]
@@ -56,7 +67,7 @@ pub struct Inputs<'a> {
     pub environment: &'a Environment,
     /// Packet length, bytes.
     pub packet_bytes: u32,
-    /// Spacing of samples, m; absent takes the terrain's.
+    /// Spacing of samples, m; absent takes that of [`spacing_under_m`].
     pub spacing_m: Option<f64>,
 }
 
@@ -88,8 +99,13 @@ fn trace_into(
     samples: Option<usize>,
     profile: &mut Profile,
 ) {
-    let by_posts = || samples_for(inputs.terrain, a, path.distance_m(), inputs.spacing_m);
-    profile.trace(inputs.terrain, path, samples.unwrap_or_else(by_posts));
+    let by_spacing = || {
+        let Inputs { terrain, environment, spacing_m, .. } = *inputs;
+        let own_m = || spacing_under_m(environment.model, terrain, a);
+        let spacing_m = spacing_m.unwrap_or_else(own_m);
+        samples_for(terrain, a, path.distance_m(), Some(spacing_m))
+    };
+    profile.trace(inputs.terrain, path, samples.unwrap_or_else(by_spacing));
 }
 
 /// Evaluates both directions over a measured profile; returns the results from `a` to `b` and

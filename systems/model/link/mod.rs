@@ -11,7 +11,7 @@ mod spatial_index;
 pub use budget::{Direction, LinkBudget};
 pub use evaluate::{
     Inputs, LinkPercentile, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles,
-    post_spacing_m, samples_for, score, trace,
+    post_spacing_m, samples_for, score, spacing_under_m, trace,
 };
 pub use evaluate::{LINKS_PER_TASK, budgets};
 pub use key::LinkKey;

@@ -22,8 +22,16 @@ fn with(model: Model, share: Share, percent: f64) -> Environment {
 
 #[test]
 fn a_larger_share_has_no_smaller_loss_under_any_model() {
-    let [tx, rx] = ends();
     for model in Model::ALL {
+        let mut ends = ends();
+        // Of the frequencies of the model that which is nearest to 868 MHz.
+        let allowed_mhz = model.get().validity().frequency_mhz;
+        for end in &mut ends {
+            let radio = &mut end.radio;
+            radio.frequency_mhz =
+                radio.frequency_mhz.clamp(*allowed_mhz.start(), *allowed_mhz.end());
+        }
+        let [tx, rx] = ends;
         for share in Share::ALL {
             let mut last_db = 0.0;
             for percent in [0.1, 1.0, 10.0, 50.0, 51.0, 90.0, 99.0, 99.1, 99.9] {
