@@ -63,13 +63,18 @@ data:
 	@mkdir -p out
 
 # The page, which release builds hold. `npm run check` proves its types against the interface.
-PAGE = web/app/index.html $(wildcard web/app/*.ts) web/app/api/planning.json \
+PAGE = web/app/index.html $(wildcard web/app/*.ts) web/app/api/planning.json io/c/npm/memory.js \
 	$(shell find web/app/src web/app/public -type f ! -name '*.d.ts')
 
 .PHONY: web
 web: web/app/dist/index.html
 
-web/app/dist/index.html: web/app/node_modules/.package-lock.json $(PAGE)
+# The page reads positions by the code of the command line, compiled to WebAssembly.
+web/app/wasm/built: Cargo.lock scripts/wasm.sh $(wildcard io/c/*.rs io/coordinate/*.rs systems/projection/*.rs)
+	@sh scripts/wasm.sh page
+	@touch $@
+
+web/app/dist/index.html: web/app/node_modules/.package-lock.json web/app/wasm/built $(PAGE)
 	cd web/app && npm run --silent types && npm run --silent check && npm run --silent build
 
 web/app/node_modules/.package-lock.json: web/app/package-lock.json
@@ -120,14 +125,12 @@ test-gpu: setup data
 	@sh scripts/setup.sh gpu
 	cargo test -p groundwave_gpu -p groundwave_sweep --features groundwave_gpu/wgpu,groundwave_sweep/gpu
 
-# The node agent and the impairment daemon as programs of their own, small and without shared libraries,
-# below target folder/HOST/small.
-HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+# The node agent and the impairment daemon as programs of their own, small and without shared libraries, in
+# out/programs.
 .PHONY: programs
 programs: setup-build
-	RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile small --target $(HOST) \
-		--package groundwave_agent --package groundwave_impaird
-	@ls -l $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-agent $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-impaird
+	@sh scripts/programs.sh
+	@ls -l out/programs
 
 # The book in out/book: pages of docs/, the scenario format, the help of all commands; searched, links checked.
 .PHONY: docs
@@ -140,6 +143,11 @@ docs: setup-build
 .PHONY: dist
 dist: setup-build web
 	@sh scripts/dist.sh
+
+# Sizes of the packages that are there, and seconds of processors of their builds, into the table of docs/packages.md.
+.PHONY: sizes
+sizes:
+	@sh scripts/sizes.sh docs/packages.md
 
 # The wheel of Python in out/wheel, and an environment in .data/wheel where its tests run. Maturin comes from the
 # package registry. WHEEL_PROFILE=demo builds it with less optimisation: the bits are the same.
@@ -155,8 +163,9 @@ wasm: setup-build
 	rustup -q target add wasm32-unknown-unknown
 	@sh scripts/wasm.sh
 
-# Tests of the wheel with its notebooks, and of the npm package under node. Not part of `make test`: both are builds
-# of their own. PACKAGES_PROFILE=release tests the wheel that is released; the bits are the same.
+# Tests of the wheel with its notebooks, of the npm package under node, and of the node agent over busybox alone. Not
+# part of `make test`: they are builds of their own. PACKAGES_PROFILE=release tests the wheel that is released; the bits
+# are the same.
 PACKAGES_PROFILE ?= dev
 .PHONY: test-packages
 test-packages: setup data

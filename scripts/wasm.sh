@@ -1,23 +1,28 @@
 #!/bin/sh
 # scripts/wasm.sh [FOLDER]: the npm package as FOLDER/groundwave-VERSION.tgz and unpacked in FOLDER/package, out/npm
-# by default. Two modules: everything, and ITM alone. With wasm-opt on the PATH (binaryen) modules get smaller.
+# by default. Three modules: links and coverages, ITM alone, positions. With wasm-opt on the PATH (binaryen) modules get
+# smaller.
+#
+# scripts/wasm.sh page: the module of positions alone, as web/app/wasm/positions.wasm, for the page. Where Rust's standard
+# library for WebAssembly is missing and cannot be had, the page is built without it, and its server reads positions.
 set -eu
 cd "$(dirname "$0")/.."
+target=wasm32-unknown-unknown
 folder=${1:-out/npm}
 package=$folder/package
-target=wasm32-unknown-unknown
-built=${CARGO_TARGET_DIR:-target}/$target/wasm/groundwave_c.wasm
+[ "$folder" != page ] || package=web/app/wasm
 
 # The vectors of WebAssembly are part of every browser since 2023 and of node since 16.
 export RUSTFLAGS="-C target-feature=+simd128"
 rm -rf "$package"
 mkdir -p "$package"
-cp io/c/npm/* "$package"
+# module NAME PROFILE FEATURE
 module() {
     name=$1
-    shift
+    built=${CARGO_TARGET_DIR:-target}/$target/$2/groundwave_c.wasm
     # A cdylib alone: other kinds of libraries are compiled for nothing.
-    cargo rustc --quiet --profile wasm --target $target -p groundwave_c --crate-type cdylib "$@"
+    cargo rustc --quiet --locked --profile "$2" --target $target -p groundwave_c --crate-type cdylib \
+        --no-default-features --features "$3"
     if command -v wasm-opt > /dev/null 2>&1; then
         timeout 300 wasm-opt -Oz --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
             --enable-sign-ext --enable-mutable-globals --enable-multivalue --enable-reference-types \
@@ -27,6 +32,16 @@ module() {
     fi
     echo "$package/$name: $(wc -c < "$package/$name") bytes, $(gzip -9 -c "$package/$name" | wc -c) with gzip" >&2
 }
-module itm.wasm --no-default-features
-module groundwave.wasm
+if [ "$folder" = page ]; then
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] || rustup -q target add $target || {
+        echo "wasm: Rust has no $target here (rustup target add $target): the server of the page reads positions" >&2
+        exit 0
+    }
+    module positions.wasm small positions
+    exit 0
+fi
+cp io/c/npm/* "$package"
+module itm.wasm wasm itm
+module positions.wasm small positions
+module groundwave.wasm wasm models
 (cd "$package" && npm pack --silent --pack-destination ..)

@@ -62,6 +62,10 @@ groundwave_answer *groundwave_coverage(const char *request, size_t request_lengt
 /* Rows and columns of the grid of a coverage, as a JSON array. */
 groundwave_answer *groundwave_coverage_size(const char *request, size_t request_length);
 
+/* Position in a text, in any of the spellings of the command line: latitude and longitude as doubles, deg, north and
+ * east positive. */
+groundwave_answer *groundwave_position(const char *text, size_t length);
+
 /* Radios and antennas by name, as a JSON document. */
 groundwave_answer *groundwave_presets(void);
 

@@ -19,7 +19,7 @@ pub unsafe fn slice<'a, T>(first: *const T, length: usize) -> &'a [T] {
 ///
 /// # Safety
 /// As [`slice`].
-#[cfg(feature = "models")]
+#[cfg(any(feature = "models", feature = "positions"))]
 pub unsafe fn text<'a>(first: *const u8, length: usize) -> Result<&'a str, String> {
     // SAFETY: by the terms of this function.
     let bytes = unsafe { slice(first, length) };

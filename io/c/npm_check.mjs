@@ -10,13 +10,14 @@ import { pathToFileURL } from "node:url";
 const folder = pathToFileURL(`${process.argv[2]}/`);
 const { load } = await import(new URL("index.js", folder));
 const { load: loadItm } = await import(new URL("itm.js", folder));
+const { load: loadPositions } = await import(new URL("positions.js", folder));
 const { pool } = await import(new URL("pool.js", folder));
 
 let text = "";
 for await (const part of process.stdin) {
   text += part;
 }
-const { elevation, links, coverages, paths, invalid } = JSON.parse(text);
+const { elevation, links, coverages, paths, invalid, spellings } = JSON.parse(text);
 
 // Rough ground without a random number: products of whole numbers, exact in 32 bits.
 const post = (i) => (Math.imul(i, 2654435761) >>> 24) * 0.25;
@@ -54,6 +55,14 @@ await two.close();
 const heights = Float64Array.from({ length: paths.samples * paths.count }, (_, i) => post(i));
 line("itm", null, groundwave.itmRows(heights, paths.samples, paths.inputs));
 line("itm", null, (await loadItm()).itmRows(heights, paths.samples, paths.inputs));
+const { position } = await loadPositions();
+for (const text of spellings) {
+  try {
+    line("position", null, Float64Array.from(position(text)));
+  } catch (error) {
+    line("error", `${error.name}: ${error.message}`, new Float64Array(0));
+  }
+}
 for (const request of invalid) {
   try {
     groundwave.link(request, elevation);

@@ -51,6 +51,14 @@ fn coverages() -> Vec<Value> {
     vec![coverage("lora_868_eu", "itm"), coverage("wifi_5g_mesh", "p1812")]
 }
 
+/// Texts of the vectors of positions, those that are read and those that are refused.
+fn spellings() -> Vec<String> {
+    let vectors = include_str!("../../tests/fixtures/coordinate/spellings.json");
+    let vectors: Value = serde_json::from_str(vectors).unwrap();
+    let texts = ["positions", "refusals"].map(|list| vectors[list].as_array().unwrap().clone());
+    texts.concat().iter().map(|vector| vector["text"].as_str().unwrap().to_owned()).collect()
+}
+
 fn sha256<const N: usize>(numbers: impl Iterator<Item = [u8; N]>) -> String {
     let digest = Sha256::digest(numbers.flatten().collect::<Vec<u8>>());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -113,6 +121,15 @@ fn native(invalid: &[Value]) -> Result<Vec<Value>, Invalid> {
     let losses = line("itm", &Value::Null, sha256(losses?.iter().map(|loss| loss.to_le_bytes())));
     // By the module with everything, and by that with ITM alone.
     lines.extend([losses.clone(), losses]);
+    for text in spellings() {
+        lines.push(match groundwave_coordinate::degrees(&text) {
+            Ok(degrees) => {
+                let degrees = degrees.iter().map(|deg| deg.to_le_bytes());
+                line("position", &Value::Null, sha256(degrees))
+            }
+            Err(error) => line("error", &format!("RangeError: {error}"), none()),
+        });
+    }
     for request in invalid {
         let outcome = read::<LinkRequest>(&request.to_string());
         let error = outcome.and_then(|request| link(&request, &terrain)).unwrap_err();
@@ -146,6 +163,7 @@ fn answers_under_node_have_the_bits_of_the_native_library() {
             },
         },
         "invalid": invalid,
+        "spellings": spellings(),
     });
     let mut node = Command::new("node")
         .arg(root.join("io/c/npm_check.mjs"))

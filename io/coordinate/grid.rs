@@ -1,6 +1,6 @@
 //! Grids: UTM, MGRS, Maidenhead, plus codes. A square is its centre.
 
-use groundwave_model::terrain::Utm;
+use groundwave_projection::Utm;
 
 use super::angle::Degrees;
 

@@ -8,11 +8,15 @@ mod angle;
 mod grid;
 mod pair;
 
-use groundwave_model::terrain::GeoPoint;
+#[cfg(feature = "points")]
+mod points;
+
 use thiserror::Error;
 
 pub use angle::latitude_deg;
 pub use angle::longitude_deg;
+#[cfg(feature = "points")]
+pub use points::{parse, parse_with_height};
 
 /// Spellings that are read, for messages.
 pub const ALLOWED: &str = "LAT,LON in degrees (57.7142,11.9367), degrees, minutes and seconds (57°42'51\"N \
@@ -29,11 +33,11 @@ pub struct BadPosition {
     pub allowed: String,
 }
 
-/// Reads a position.
+/// Latitude in [-90, 90] and longitude in [-180, 180], deg.
 ///
 /// # Errors
 /// When the text has no spelling of [`ALLOWED`], two meanings, or lies off the Earth.
-pub fn parse(text: &str) -> Result<GeoPoint, BadPosition> {
+pub fn degrees(text: &str) -> Result<[f64; 2], BadPosition> {
     let plain = text.trim();
     let bad = |allowed: String| BadPosition { found: text.to_owned(), allowed };
     let spellings = [grid::plus_code, grid::maidenhead, grid::mgrs, grid::utm, pair::degrees];
@@ -42,40 +46,17 @@ pub fn parse(text: &str) -> Result<GeoPoint, BadPosition> {
         None => return Err(bad(ALLOWED.to_owned())),
         Some(degrees) => degrees.map_err(bad)?,
     };
-    GeoPoint::new(lat_deg, lon_deg).map_err(|error| {
-        let swapped = GeoPoint::new(lon_deg, lat_deg).is_ok();
-        let hint = if swapped { "; latitude and longitude may be swapped" } else { "" };
-        bad(format!("positions on the Earth ({error}{hint})"))
-    })
-}
-
-/// Reads a position, and after a last semicolon or comma the height of an antenna above ground, m.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_with_height(text: &str) -> Result<(GeoPoint, Option<f64>), BadPosition> {
-    let whole = parse(text);
-    let error = match whole {
-        Ok(position) => return Ok((position, None)),
-        Err(error) => error,
+    let is_latitude = |deg: f64| (-90.0..=90.0).contains(&deg);
+    let is_longitude = |deg: f64| (-180.0..=180.0).contains(&deg);
+    let error = match (is_latitude(lat_deg), is_longitude(lon_deg)) {
+        (true, true) => return Ok([lat_deg, lon_deg]),
+        (false, _) => format!("lat_deg is {lat_deg}, allowed is -90 to 90"),
+        _ => format!("lon_deg is {lon_deg}, allowed is -180 to 180"),
     };
-    // After a semicolon commas are decimal ones.
-    let splits = [text.rsplit_once(';'), text.rsplit_once(',')];
-    let mut has_position = false;
-    for (position, height) in splits.into_iter().flatten() {
-        let Ok(position) = parse(position) else { continue };
-        let height = height.trim().trim_end_matches('m').trim_end().replace(',', ".");
-        match height.parse::<f64>() {
-            Ok(height_m) if height_m.is_finite() => return Ok((position, Some(height_m))),
-            _ => has_position = true,
-        }
-    }
-    if has_position {
-        let allowed = "a finite height_agl_m in metres after the position".to_owned();
-        return Err(BadPosition { found: text.to_owned(), allowed });
-    }
-    Err(error)
+    let is_swapped = is_latitude(lon_deg) && is_longitude(lat_deg);
+    let hint = if is_swapped { "; latitude and longitude may be swapped" } else { "" };
+    Err(bad(format!("positions on the Earth ({error}{hint})")))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "points"))]
 mod tests;

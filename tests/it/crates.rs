@@ -9,7 +9,7 @@ use crate::support::root;
 
 /// Crates from the ground up: each uses only crates of lines above its own.
 const LAYERS: [&[&str]; 10] = [
-    &["http_client", "propagation", "test_data", "text", "toml_document", "values"],
+    &["http_client", "projection", "propagation", "test_data", "text", "toml_document", "values"],
     &["engine", "files", "model", "protocol", "sensor"],
     &["bindings", "coordinate", "credentials", "http", "impair", "outbound", "raster"],
     &["c", "command", "gpu", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
@@ -22,12 +22,13 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Packages that a crate does without, whatever it uses: its users need not build them.
-const WITHOUT: [(&str, &[&str]); 13] = [
+const WITHOUT: [(&str, &[&str]); 14] = [
     ("propagation", &["bevy_ecs", "tokio", "rayon", "nix", "serde_json"]),
     ("model", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
     ("bindings", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
     ("gpu", &["bevy_ecs", "tokio", "nix", "wgpu"]),
     ("sensor", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
+    ("coordinate", &["serde", "groundwave_model"]),
     ("protocol", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
     ("io_agent", &["bevy_ecs", "redb", "axum", "resvg", "groundwave_model"]),
     ("agent", &["bevy_ecs", "redb", "resvg", "groundwave_model"]),

@@ -57,8 +57,14 @@ const NEEDS: &[Need] = &[
             Program("node"),
             AnyFile(&["../../out/npm/package/groundwave.wasm"]),
             AnyFile(&["../../out/npm/package/itm.wasm"]),
+            AnyFile(&["../../out/npm/package/positions.wasm"]),
         ],
         hint: "make wasm",
+    },
+    Need {
+        name: "page_module",
+        checks: &[AnyFile(&["../../web/app/wasm/positions.wasm"])],
+        hint: "rustup target add wasm32-unknown-unknown, then make web",
     },
     Need {
         name: "schemathesis",

@@ -30,7 +30,7 @@ const DOCUMENT = {
 
 /** Data of the world that views load when they need them, and the table of the command line: kept once they were loaded. */
 const ON_NEED = /(countries|waters|towns)[^/]*$/;
-const FILES = /\.(html|js|css|woff2|svg|png|webmanifest)$/;
+const FILES = /\.(html|js|css|wasm|woff2|svg|png|webmanifest)$/;
 
 /** The worker as a script of its own, for the files of a folder. */
 async function workerOf(folder: string, source: string): Promise<string> {

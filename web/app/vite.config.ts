@@ -10,7 +10,7 @@ import { installed } from './offline.ts';
 import { tokens } from './tokens.ts';
 import { worldWaters } from './waters.ts';
 
-/** Smallest file that is compressed, bytes; scripts always are, because the program has their compressed forms alone. */
+/** Smallest file that is compressed, bytes; scripts and modules always are, because the program has their compressed forms alone. */
 const COMPRESSED_BYTES_MIN = 512;
 
 function compressed(): Plugin {
@@ -24,8 +24,8 @@ function compressed(): Plugin {
     closeBundle() {
       for (const name of readdirSync(folder, { recursive: true }) as string[]) {
         const path = join(folder, name);
-        if (!/\.(html|js|css|json|svg|mjs|tsv|webmanifest)$/.test(name)) continue;
-        if (!name.endsWith('.js') && statSync(path).size < COMPRESSED_BYTES_MIN) continue;
+        if (!/\.(html|js|css|json|svg|mjs|tsv|wasm|webmanifest)$/.test(name)) continue;
+        if (!/\.(js|wasm)$/.test(name) && statSync(path).size < COMPRESSED_BYTES_MIN) continue;
         const text = readFileSync(path);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
         writeFileSync(`${path}.br`, brotliCompressSync(text, { params }));

@@ -11,13 +11,14 @@ use groundwave_http::problem::{no_such_method, no_such_path};
 use groundwave_http::tag::{is_known, tag};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use super::Offer;
+use super::{Offer, position};
 
 /// Files that `make web` built; none in a build without them.
 #[derive(RustEmbed)]
 #[folder = "../app/dist"]
 // Each is there as .br and .gz: a third of the whole.
 #[exclude = "assets/*.js"]
+#[exclude = "assets/*.wasm"]
 #[exclude = "*.tsv"]
 #[exclude = "*.tsv.br"]
 #[allow_missing = true]
@@ -32,8 +33,8 @@ const TOWNS: &str = "towns.tsv";
 /// Name of the [`Offer`] of an address.
 const OFFER: &str = "page.json";
 
-/// Content security policy: everything from this origin, nothing inline.
-const POLICY: &str = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; \
+/// Content security policy: everything from this origin, nothing inline; modules of WebAssembly are compiled.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; \
                       img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
                       manifest-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -75,6 +76,9 @@ async fn file_of<Files: RustEmbed>(
     if name == OFFER && is_read {
         return offer.into_response();
     }
+    if name == position::PATH && is_read {
+        return position::position(&uri);
+    }
     if name == INDEX && Files::get(INDEX).is_none() {
         return Problem::unavailable("this program was built without its page: run make web")
             .into_response();
@@ -83,7 +87,7 @@ async fn file_of<Files: RustEmbed>(
     let is_there = is_shown && (Files::get(name).is_some() || packed::<Files>(name).is_some());
     match is_there {
         true if is_read => file::<Files>(name, &headers),
-        false if name != OFFER => no_such_path(uri).await.into_response(),
+        false if name != OFFER && name != position::PATH => no_such_path(uri).await.into_response(),
         _ => {
             let allowed = [(header::ALLOW, "GET, HEAD")];
             (allowed, no_such_method(method, uri).await).into_response()
@@ -190,6 +194,7 @@ fn media(name: &str) -> &'static str {
         "svg" => "image/svg+xml",
         "woff2" => "font/woff2",
         "png" => "image/png",
+        "wasm" => "application/wasm",
         _ => "application/octet-stream",
     }
 }
@@ -257,6 +262,7 @@ mod tests {
         assert_eq!(media("index.html"), "text/html; charset=utf-8");
         assert_eq!(media("assets/a-1.js"), "text/javascript; charset=utf-8");
         assert_eq!(media("assets/font.woff2"), "font/woff2");
+        assert_eq!(media("assets/positions-1.wasm"), "application/wasm");
         assert_eq!(media("manifest.webmanifest"), "application/manifest+json");
         assert_eq!(media("unknown"), "application/octet-stream");
     }

@@ -4,6 +4,7 @@ mod basemap;
 mod beside;
 mod files;
 mod offer;
+mod position;
 mod statics;
 
 use std::path::PathBuf;

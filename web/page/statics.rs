@@ -1,13 +1,14 @@
 //! Static frontend for every path nothing else serves.
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Uri, header};
 use axum::routing::get;
 use groundwave_http::problem::no_such_path;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::files::page;
+use super::position::position;
 use super::{Frontend, Offer, Source};
 
 /// Static files: the built-in page, or those of a folder, which are never cached.
@@ -20,6 +21,7 @@ pub fn statics(frontend: &Frontend) -> Router {
                 .fallback(axum::handler::HandlerWithoutStateExt::into_service(no_such_path));
             Router::new()
                 .route("/page.json", get(move || async move { offer }))
+                .route("/position.json", get(async |uri: Uri| position(&uri)))
                 .fallback_service(files)
         }
         Source::BuiltIn => {

@@ -26,11 +26,12 @@ pub(crate) mod short;
 pub mod test_ground;
 mod tile;
 mod used;
-mod utm;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+pub use groundwave_projection::Utm;
 
 pub use cover::{COVER_STEP_M, Cover, CoverKind, CoverSource};
 pub(crate) use cover::{clutter_heights_agl_m, cover_points};
@@ -48,7 +49,6 @@ pub use projection::{Albers, Azimuthal, Origin, Projection};
 pub use shared::SharedTerrain;
 pub use tile::{BadTileName, TileId};
 pub use used::{TerrainUse, TileSet};
-pub use utm::Utm;
 
 /// A source of ground heights and of the geoid.
 pub trait Terrain: Send + Sync {

@@ -85,7 +85,7 @@ fn manifest_icons_and_worker_are_asked_for_anew() {
     assert!(text.contains("/manifest.webmanifest"), "{text}");
 }
 
-/// The program has the compressed forms of scripts alone: one without them would be missing.
+/// The program has the compressed forms of scripts and modules alone: one without them would be missing.
 #[needs(page)]
 #[test]
 fn every_script_of_the_page_is_in_the_program() {
@@ -93,7 +93,10 @@ fn every_script_of_the_page_is_in_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/app/dist/assets");
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
-    let scripts: Vec<_> = names.iter().filter(|name| name.ends_with(".js")).collect();
+    let scripts: Vec<_> = names
+        .iter()
+        .filter(|name| [".js", ".wasm"].iter().any(|end| name.ends_with(end)))
+        .collect();
     assert!(scripts.len() > 10, "{scripts:?}");
     for script in scripts {
         let answer = bench.call("GET", &format!("/assets/{script}"), &Value::Null);
@@ -101,16 +104,28 @@ fn every_script_of_the_page_is_in_the_program() {
     }
 }
 
-/// Coordinates, units, ranks and contours, without a browser.
-#[needs(page)]
-#[test]
-fn pure_modules_of_the_page_have_the_values_of_their_sources() {
+/// Runs tests that need no browser.
+fn run_units(arguments: &[&str]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/app");
     let mut command = launcher("node");
-    command.args(["node_modules/vitest/vitest.mjs", "run"]).current_dir(folder);
+    command.args(["node_modules/vitest/vitest.mjs", "run"]).args(arguments).current_dir(folder);
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
+}
+
+/// Units, ranks and contours, without a browser.
+#[needs(page)]
+#[test]
+fn pure_modules_of_the_page_have_the_values_of_their_sources() {
+    run_units(&["--exclude", "unit/coordinates.test.ts"]);
+}
+
+/// The module of the page, compiled to WebAssembly, has the vectors of the command line.
+#[needs(page, page_module)]
+#[test]
+fn positions_mean_on_the_page_what_they_mean_on_the_command_line() {
+    run_units(&["unit/coordinates.test.ts"]);
 }
 
 #[needs(terrain, page)]

@@ -1,9 +1,13 @@
 // The views of the page, each loaded when it is first shown.
 import type { Component } from 'svelte';
 import type { Mode } from './store/ui.svelte';
+import { readHandedOver } from './store/url';
 
 const LOADERS: Record<Mode, () => Promise<{ default: Component }>> = {
-  plan: () => import('./PlanView.svelte'),
+  plan: async () => {
+    const [module] = await Promise.all([import('./PlanView.svelte'), readHandedOver(location.search)]);
+    return module;
+  },
   live: () => import('./live/LiveView.svelte'),
   replay: () => import('./replay/ReplayView.svelte'),
 };

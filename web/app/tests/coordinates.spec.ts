@@ -1,81 +1,12 @@
-// Spellings of positions: those of the command line, and what is pasted from maps and messages.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parsePosition } from '../src/coordinates/position';
+// Fields that take a position in any spelling.
 import { expect, nodesOf, open, plan, test } from './server';
-import { test as plain } from '@playwright/test';
-
-const near = (text: string, lat: number, lon: number, within: number) => {
-  const position = parsePosition(text);
-  if (!('place' in position)) throw new Error(position.reason);
-  expect(Math.abs(position.place.lat - lat), `latitude of ${text}`).toBeLessThanOrEqual(within);
-  expect(Math.abs(position.place.lon - lon), `longitude of ${text}`).toBeLessThanOrEqual(within);
-};
-
-/** The vectors that the parser of the command line has too. */
-const SPELLINGS = JSON.parse(readFileSync(join(import.meta.dirname, '../../../tests/fixtures/coordinate/spellings.json'), 'utf8')) as {
-  positions: { text: string; lat_deg: number; lon_deg: number; within_deg: number }[];
-  refusals: { text: string; reason: string }[];
-};
-
-const refused = (text: string, part: string) => {
-  const position = parsePosition(text);
-  expect('reason' in position ? position.reason : position.place, text).toContain(part);
-};
-
-plain('spellings of the command line mean the same here', () => {
-  expect(SPELLINGS.positions.length).toBeGreaterThan(35);
-  for (const { text, lat_deg, lon_deg, within_deg } of SPELLINGS.positions) near(text, lat_deg, lon_deg, within_deg);
-  expect(SPELLINGS.refusals.length).toBeGreaterThan(10);
-  for (const { text, reason } of SPELLINGS.refusals) refused(text, reason);
-});
-
-plain('links, labels, look-alike signs and words of other languages are read', () => {
-  for (const text of [
-    'https://www.google.com/maps/@57.7142,11.9367,15z',
-    'https://www.google.com/maps/place/Ramberget/@57.1,11.1,15z/data=!3m1!4b1!4m6!3m5!1s0x0:0x0!8m2!3d57.7142!4d11.9367',
-    'https://maps.google.com/?q=57.7142,11.9367',
-    'https://www.google.com/maps/search/?api=1&query=57.7142%2C11.9367',
-    'https://www.openstreetmap.org/#map=15/57.7142/11.9367',
-    'https://www.openstreetmap.org/?mlat=57.7142&mlon=11.9367#map=12/57.1/11.1',
-    'https://maps.apple.com/?ll=57.7142,11.9367',
-    'https://www.bing.com/maps?cp=57.7142~11.9367&lvl=15',
-    'geo:57.7142,11.9367;u=35',
-    'geo:57.7142,11.9367,20?z=15',
-    'geo:0,0?q=57.7142,11.9367(Ramberget)',
-    'POINT(11.9367 57.7142)',
-    '+57.7142+011.9367/',
-    'lat: 57.7142, lon: 11.9367',
-    'Longitude 11.9367 Latitude 57.7142',
-    '{"lat": 57.7142, "lng": 11.9367}',
-    '57.7142 / 11.9367',
-    '57.7142\u00a0N\u00a011.9367\u00a0E',
-    '57.7142 Nord 11.9367 Ost',
-    '57,7142° Nord; 11,9367° Ost',
-    '57.7142º norte, 11.9367º este',
-    'N 57° 42.852 E 011° 56.202',
-    "57∘42.852ʹ N, 11∘56.202ʹ E",
-    '57d42m51.12s N 11d56m12.12s E',
-    '57 deg 42.852\' N 11 deg 56.202\' E',
-  ]) near(text, 57.7142, 11.9367, 1e-9);
-  near('40,4168 Norte 3,7038 Oeste', 40.4168, -3.7038, 1e-9);
-  near('48.8566 nord, 2.3522 ouest', 48.8566, -2.3522, 1e-9);
-  near('33.8688 Süd 151.2093 Ost', -33.8688, 151.2093, 1e-9);
-  near('51.5, –0.1167', 51.5, -0.1167, 1e-9);
-  near('−33.8688 −70.6693', -33.8688, -70.6693, 1e-9);
-});
-
-plain('a text of other spellings without a meaning or with two is refused with the reason', () => {
-  for (const [text, part] of [
-    ['57.7 N 11.9 O', 'east in German and west in Spanish'],
-    ['57.7 – 11.9', 'LAT,LON'],
-    ['https://example.org/57', 'link of a map'],
-  ] as const) refused(text, part);
-});
 
 test('a node goes where its pasted position is, and stays where one is refused', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget']);
+  const readers: string[] = [];
+  page.on('request', (sent) => void (/positions[^/]*\.wasm$|position\.json/.test(sent.url()) && readers.push(sent.url())));
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
+  expect(readers, 'no reader before there is a text to read').toEqual([]);
   const field = page.locator('[name=place]');
   await field.fill("51°30', -0°7'");
   await field.press('Enter');
@@ -87,4 +18,6 @@ test('a node goes where its pasted position is, and stays where one is refused',
   await expect(field).toHaveValue('51.5000° N 0.1167° W');
   await page.locator('#search').fill('32S 674955 6400292');
   await expect(page.locator('#found')).toContainText('a band, not a hemisphere');
+  // Once, by the page itself: the server is not asked.
+  expect(readers.map((url) => new URL(url).pathname)).toEqual([expect.stringMatching(/^\/assets\/positions-.*\.wasm$/)]);
 });

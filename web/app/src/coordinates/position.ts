@@ -1,13 +1,10 @@
-// Positions as people write and paste them. Spellings of `io/coordinate` mean here what they mean on the command
-// line; links of maps, labels and the words of other languages are brought into one of those first.
+// Positions as people write and paste them. Spellings are read by the code of the command line (reader.ts); links of
+// maps, labels and the words of other languages are brought into one of those first.
 import type { LatLon } from '../geo';
-import { maidenhead, mgrs, plusCode, utm } from './grid';
-import { pair } from './pair';
+import { read, type Reader } from './reader';
 
 /** A place, or the reason why a text is none. */
 export type Position = { place: LatLon } | { reason: string };
-
-export const ALLOWED = 'LAT,LON in degrees (57.7142,11.9367), degrees, minutes and seconds (57°42\'51"N 11°56\'12"E), UTM (32V 674934 6400683), MGRS (32VPK7493400683), a Maidenhead locator (JO57XR) or a plus code (9F9HPW7P+MM)';
 
 const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?`;
 
@@ -43,8 +40,8 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A place in a link, a `geo:` URI, labelled numbers or well-known text; null for another spelling. */
-function wrapped(text: string): [number, number] | null {
-  const numbers = (found: RegExpExecArray | null): [number, number] | null => found && [Number(found[1]), Number(found[2])];
+function wrapped(text: string): [string, string] | null {
+  const numbers = (found: RegExpExecArray | null): [string, string] | null => found && [found[1] ?? '', found[2] ?? ''];
   if (/^https?:\/\//i.test(text) || /^(?:www\.|maps\.)/i.test(text)) {
     for (const link of LINKS) {
       const found = numbers(link.exec(text));
@@ -73,30 +70,27 @@ function unlabelled(text: string): string {
   return (/^lat/i.test(one[1] ?? '') ? parts : parts.toReversed()).join('; ');
 }
 
-/** Reads a position. */
-export function parsePosition(text: string): Position {
+/** Spelling of the command line for a text, or the reason why it has none. */
+function spellingOf(text: string): { spelling: string } | { reason: string } {
+  const refuse = (allowed: string) => ({ reason: `invalid position: found ${JSON.stringify(text)}, allowed ${allowed}` });
   const plain = text.trim();
-  const refuse = (allowed: string): Position => ({ reason: `invalid position: found ${JSON.stringify(text)}, allowed ${allowed}` });
-  let degrees = wrapped(plain);
-  if (!degrees && /^https?:/i.test(plain)) return refuse('a link of a map with a place in it');
-  if (!degrees) {
-    let spelling = unlabelled(plain);
-    for (const [pattern, sign] of [...SIGNS, ...WORDS]) spelling = spelling.replace(pattern, sign);
-    spelling = spelling.replace(/^([^/]*\d[^/]*) \/ ([^/]*\d[^/]*)$/, '$1; $2').trim();
-    for (const read of [plusCode, maidenhead, mgrs, utm, pair]) {
-      const found = read(spelling);
-      if (typeof found === 'string') return refuse(found);
-      if (found) {
-        degrees = found;
-        break;
-      }
-    }
-    // East in German, west in Spanish, French and Italian.
-    if (!degrees && /\d[\s°'′’"″”]*O(?!\p{L})|(?<!\p{L})O\s*\d/iu.test(spelling)) return refuse('E or W in place of O, which is east in German and west in Spanish and French');
-  }
-  if (!degrees) return refuse(ALLOWED);
-  const [lat, lon] = degrees;
-  const isOnEarth = (north: number, east: number) => Math.abs(north) <= 90 && Math.abs(east) <= 180;
-  if (isOnEarth(lat, lon)) return { place: { lat, lon } };
-  return refuse(`positions on the Earth${isOnEarth(lon, lat) ? '; latitude and longitude may be swapped' : ''}`);
+  const degrees = wrapped(plain);
+  if (degrees) return { spelling: degrees.join(',') };
+  if (/^https?:/i.test(plain)) return refuse('a link of a map with a place in it');
+  let spelling = unlabelled(plain);
+  for (const [pattern, sign] of [...SIGNS, ...WORDS]) spelling = spelling.replace(pattern, sign);
+  spelling = spelling.replace(/^([^/]*\d[^/]*) \/ ([^/]*\d[^/]*)$/, '$1; $2').trim();
+  // East in German, west in Spanish, French and Italian.
+  if (/\d[\s°'′’"″”]*O(?!\p{L})|(?<!\p{L})O\s*\d/iu.test(spelling)) return refuse('E or W in place of O, which is east in German and west in Spanish and French');
+  return { spelling };
+}
+
+/** Reads a position, by the module of the page unless another reader is given. */
+export async function parsePosition(text: string, reader: Reader = read): Promise<Position> {
+  const spelled = spellingOf(text);
+  if ('reason' in spelled) return spelled;
+  const reading = await reader(spelled.spelling);
+  if ('error' in reading) return { reason: reading.error };
+  const [lat, lon] = reading.degrees;
+  return { place: { lat, lon } };
 }

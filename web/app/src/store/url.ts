@@ -57,16 +57,21 @@ export function write(address: Address): string {
   return `#${parts.join('&')}`;
 }
 
-/** The place that another page hands over, or the reason why it is none; null without one. */
-export function handedOver(search: string): Position | null {
+let handed: Position | null = null;
+
+/** Reads the place that another page hands over, before a view is shown. */
+export async function readHandedOver(search: string): Promise<void> {
   const fields = new URLSearchParams(search);
   const [lat, lon] = [fields.get('lat'), fields.get('lon') ?? fields.get('lng')];
-  if (lat === null && lon === null) return null;
-  return parsePosition(`${lat ?? ''};${lon ?? ''}`);
+  handed = lat === null && lon === null ? null : await parsePosition(`${lat ?? ''};${lon ?? ''}`);
 }
+
+/** The place that another page hands over, or the reason why it is none; null without one. */
+export const handedOver = (): Position | null => handed;
 
 /** Takes a place that was handed over out of the address: loaded again, the page shows what it showed last. */
 export function forgetHandedOver(): void {
+  handed = null;
   history.replaceState(history.state, '', `${location.pathname}${location.hash}`);
 }
 

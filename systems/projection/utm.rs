@@ -165,7 +165,7 @@ mod tests {
     /// Made with PROJ: `pyproj.Transformer.from_crs(4326, 32600 + zone)`; see
     /// `tests/fixtures/terrain/make.py`.
     const KNOWN: [(u16, bool, [f64; 2], [f64; 2]); 5] =
-        include!("../../../tests/fixtures/terrain/utm.in");
+        include!("../../tests/fixtures/terrain/utm.in");
 
     #[test]
     fn positions_agree_with_proj_within_a_micrometre() {

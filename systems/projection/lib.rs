@@ -1,0 +1,5 @@
+//! Map projections that need nothing else of this project: positions are read by pages and routers too.
+
+mod utm;
+
+pub use utm::Utm;
