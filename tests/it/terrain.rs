@@ -1,6 +1,6 @@
 //! `terrain fetch`, `list` and `verify`, and the commands that use what was fetched.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -9,7 +9,7 @@ use groundwave_needs::needs;
 use serde_json::Value;
 use tower_http::services::ServeDir;
 
-use crate::support::{blind, certify, command, root, stdout};
+use crate::support::{blind, certify, command, launcher, root, stdout};
 
 const TILES: [&str; 2] =
     ["Copernicus_DSM_COG_10_N59_00_E010_00_DEM", "Copernicus_DSM_COG_10_N60_00_E010_00_DEM"];
@@ -184,6 +184,56 @@ fn first_use_fetches_with_consent_alone() {
         "{text}"
     );
     assert!(String::from_utf8_lossy(&fetched.stderr).contains("fetched N59E010"));
+}
+
+/// A terminal of its own, by util-linux: the answer is typed, `script` hands on the exit status.
+#[test]
+fn missing_ground_is_offered_on_a_terminal_alone() {
+    let mirror = Mirror::start();
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_groundwave");
+    let link =
+        format!("{program} link 59.5,10.5,20 59.55,10.55,20 --radio ptp_5g8 --antenna dish_30");
+    let cache = folder.path().join("cache");
+    std::fs::create_dir(&cache).unwrap();
+    let within = |words: &[&str], answer: &str| {
+        let mut child = launcher(words[0])
+            .args(&words[1..])
+            .env("GROUNDWAVE_DATA", folder.path().join("none"))
+            .env("GROUNDWAVE_TERRAIN_CACHE", &cache)
+            .env("GROUNDWAVE_TERRAIN_URL", &mirror.url)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let on_terminal = |line: &str, answer: &str| {
+        within(&["script", "--quiet", "--return", "--command", line, "/dev/null"], answer)
+    };
+    let (code, text) = on_terminal(&link, "n\n");
+    assert!(text.contains("Fetch 1 tiles of Copernicus GLO-30") && text.contains("DLR"), "{text}");
+    assert!(code == Some(3) && text.contains("no terrain data"), "{code:?} {text}");
+    assert!(!cache.join("glo30").exists(), "no consent, no files");
+    // Not on a pipe, whatever it holds.
+    let words: Vec<_> = link.split(' ').collect();
+    let (code, text) = within(&words, "y\n");
+    assert!(code == Some(3) && !text.contains("Fetch 1 tiles"), "{code:?} {text}");
+    let (code, text) = on_terminal(&format!("{link} --offline"), "y\n");
+    assert!(code == Some(3) && !text.contains("Fetch 1 tiles"), "{code:?} {text}");
+    let (code, text) = on_terminal(&link, "y\n");
+    assert!(code == Some(0) && text.contains("fetched N59E010"), "{code:?} {text}");
+    // With its ground there is no question.
+    let (code, text) = on_terminal(&link, "");
+    assert!(code == Some(0) && !text.contains("Fetch "), "{code:?} {text}");
+    std::fs::remove_dir_all(&cache).unwrap();
+    std::fs::create_dir(&cache).unwrap();
+    let (code, text) = within(&[words.as_slice(), &["--yes"]].concat(), "");
+    assert!(code == Some(0) && text.contains("fetched N59E010"), "{code:?} {text}");
 }
 
 /// OpenSSL's server of the files of a mirror, with the certificate of an authority of its own. It ends

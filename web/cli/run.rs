@@ -184,7 +184,7 @@ impl Run {
         let scenario = args.load()?;
         let ticks = ticks(&scenario, args.until)?;
         self.refuse_shared(&scenario)?;
-        let ground = args.ground.for_scenario(&scenario)?;
+        let ground = args.ground.offering().for_scenario(&scenario)?;
         let continued = self.record.as_deref().filter(|_| self.log.resume);
         if continued.is_none() {
             // First: a rejected run leaves neither tables nor a log behind.

@@ -306,7 +306,7 @@ impl Sweep {
             let message = "missing section [coverage]; see scenarios/README.md";
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
-        let ground = self.shared.ground.for_scenario(&scenario)?;
+        let ground = self.shared.ground.offering().for_scenario(&scenario)?;
         let (mut plan, labels) = self.plan_sites(path, &scenario, &coverage, &ground)?;
         let Coverage { maps, interference, .. } = coverage;
         if self.dry_run {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -10,7 +9,7 @@ use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_setup::fetch::{Fetching, command, mirror, source_parser, squares_of, too_large};
 use groundwave_setup::simulation::load;
-use groundwave_setup::terrain::TerrainOptions;
+use groundwave_setup::terrain::{TerrainOptions, has_consent, is_dialogue};
 use groundwave_terrain::cache::{
     Cache, Counts, Entry, Event, LAND_COVER, State, squares_around, squares_within,
 };
@@ -355,18 +354,13 @@ impl Fetch {
         }
         let terms = fetching.terms(tiles);
         if !self.yes {
-            let is_dialogue = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-            if !is_dialogue {
+            if !is_dialogue() {
                 return Err(Failure::Input(format!(
                     "no consent to fetch {terms}; `{} --yes` consents",
                     command(fetching.source, tiles)
                 )));
             }
-            anstream::eprint!("Fetch {terms}? [y/N] ");
-            std::io::stderr().flush()?;
-            let mut answer = String::new();
-            std::io::stdin().read_line(&mut answer)?;
-            if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            if !has_consent(&terms)? {
                 return Err(Failure::Input("no consent: nothing was fetched".to_owned()));
             }
         }

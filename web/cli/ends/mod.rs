@@ -127,7 +127,7 @@ impl EndArgs {
                 let endpoints = [from, to];
                 let mut environment = at_from.or(at_to).unwrap_or_default();
                 let positions = endpoints.each_ref().map(|endpoint| endpoint.position);
-                let ground = self.ground.open_under(&positions)?;
+                let ground = self.ground.offering().open_under(&positions)?;
                 environment.model = Model::where_unnamed(ground.terrain.has_cover());
                 Path { endpoints, ground, environment, limits, samples }
             }
@@ -142,7 +142,7 @@ impl EndArgs {
     fn of_scenario(&self, samples: Option<usize>) -> Result<Path, Failure> {
         let path = self.scenario.as_ref().expect("called only with a scenario");
         let scenario = load(path)?;
-        let ground = self.ground.for_scenario(&scenario)?;
+        let ground = self.ground.offering().for_scenario(&scenario)?;
         let mut engine = prepare_nodes(path, &scenario, &ground)?;
         let duration_s = scenario.duration_ns as f64 / 1e9;
         if !(0.0..=duration_s).contains(&self.at) {

@@ -22,8 +22,9 @@ use groundwave_terrain::memory::MEMORY_MIN_MB;
 use groundwave_terrain::{Ignored, LandCover, Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
-use super::fetch::{squares_of, squares_under};
+use super::fetch::squares_under;
 use fallbacks::first;
+pub use fetched::{has_consent, is_dialogue};
 use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };
@@ -65,10 +66,16 @@ pub struct TerrainOptions {
     #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE")]
     pub terrain_cache: Option<PathBuf>,
 
-    /// Fetch tiles of Copernicus GLO-30 that are missing into that folder first; its terms are printed
-    #[arg(long, env = "GROUNDWAVE_TERRAIN_FETCH", value_parser = BoolishValueParser::new())]
+    /// Fetch tiles of Copernicus GLO-30 that are missing into that folder first, without a question; its terms are
+    /// printed
+    #[arg(long, visible_alias = "yes", env = "GROUNDWAVE_TERRAIN_FETCH", value_parser = BoolishValueParser::new())]
     #[serde(skip)]
     pub fetch: bool,
+
+    /// `true` if missing tiles are offered on a terminal.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub is_offering: bool,
 
     /// Fetch nothing: of land cover at an address, windows that were read before are used
     #[arg(long, env = "GROUNDWAVE_OFFLINE", value_parser = BoolishValueParser::new(), conflicts_with = "fetch")]
@@ -158,6 +165,7 @@ impl TerrainOptions {
             terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
             posts: self.posts.or(other.posts),
             fetch: self.fetch || other.fetch,
+            is_offering: self.is_offering || other.is_offering,
             offline: self.offline || other.offline,
             fallbacks: Fallbacks::default(),
             memory_mb: self.memory_mb.or(other.memory_mb),
@@ -264,20 +272,6 @@ impl TerrainOptions {
                 Ok(ground)
             }
         }
-    }
-
-    /// Ground that `open` opens, after the tiles that a scenario lacks were fetched where that is requested.
-    fn supplied(
-        &self,
-        scenario: &Scenario,
-        open: impl Fn(&Self) -> Result<OpenTerrain, Failure>,
-    ) -> Result<OpenTerrain, Failure> {
-        let ground = open(self)?;
-        if !self.fetch {
-            return Ok(ground);
-        }
-        let squares = squares_of(scenario)?;
-        open(&self.fetched(&squares, &ground)?)
     }
 
     fn tiles(

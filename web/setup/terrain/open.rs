@@ -154,6 +154,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
             terrain_cache: absolute(cache),
             posts: Some(posts),
             fetch: false,
+            is_offering: false,
             offline: is_offline,
             memory_mb,
             fallbacks: Fallbacks::default(),
