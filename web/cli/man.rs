@@ -1,11 +1,14 @@
-//! `man`: manual pages, or one page of Markdown, made from the command line.
+//! `man`: manual pages, or pages of Markdown, made from the command line and the HTTP interfaces.
+
+mod http;
+mod options;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use groundwave_http::Failure;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::output::Output;
 
@@ -17,8 +20,11 @@ Examples:
 /// Columns of help on a page.
 const PAGE_COLUMNS: usize = 80;
 
-/// Page of all commands.
-const MARKDOWN: &str = "commands.md";
+/// Pages of commands, of HTTP operations and of keys of the configuration file.
+const MARKDOWN: [&str; 3] = ["commands.md", "http.md", "configuration-keys.md"];
+
+/// Ports of the impairment daemon whose operations the page has.
+const PORTS: usize = 2;
 
 /// Write manual pages of all commands into a folder
 #[derive(Args)]
@@ -27,7 +33,7 @@ pub struct Man {
     /// Folder of the pages; created if missing, pages in it are written over
     folder: PathBuf,
 
-    /// Write one page of Markdown, `commands.md`, instead
+    /// Write three pages of Markdown instead: `commands.md`, `http.md`, `configuration-keys.md`
     #[arg(long)]
     markdown: bool,
 }
@@ -40,9 +46,10 @@ impl Man {
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
         let pages = match self.markdown {
             true => {
-                let text = markdown(super::command());
-                std::fs::write(self.folder.join(MARKDOWN), text).map_err(failed)?;
-                1
+                for (name, text) in MARKDOWN.into_iter().zip(references()) {
+                    std::fs::write(self.folder.join(name), text).map_err(failed)?;
+                }
+                MARKDOWN.len()
             }
             false => {
                 // Pages of commands that the help hides have no reader.
@@ -59,6 +66,25 @@ impl Man {
             false => output.text(&format!("{pages} pages in {folder}\n")),
         }
     }
+}
+
+/// Texts of the pages of Markdown.
+fn references() -> [String; 3] {
+    let mut command = super::command();
+    command.build();
+    let documents = documents();
+    let keys = options::page(&command);
+    [markdown(super::command()), http::page(&documents.iter().collect::<Vec<_>>()), keys]
+}
+
+/// OpenAPI documents of the interfaces of all services.
+fn documents() -> [Value; 4] {
+    [
+        groundwave_planning::document().json().clone(),
+        groundwave_web_gateway::document(),
+        groundwave_impaird::document(PORTS).json().clone(),
+        groundwave_web_testbed::document().json().clone(),
+    ]
 }
 
 /// Writes the page of a command and those of the commands below it.

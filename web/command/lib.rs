@@ -23,6 +23,7 @@ pub use help::laid_out;
 use output::Output;
 use print_config::config_file;
 use settings::Settings;
+pub use settings::is_configurable;
 
 /// Exit code of invalid input.
 const USAGE_CODE: u8 = 2;

@@ -222,7 +222,8 @@ fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 /// True for an option that a file may set.
-pub(super) fn is_configurable(arg: &Arg) -> bool {
+#[must_use]
+pub fn is_configurable(arg: &Arg) -> bool {
     arg.get_long().is_some() && !COMMAND_LINE_ONLY.contains(&arg.get_id().as_str())
 }
 
