@@ -22,12 +22,19 @@ rm -rf "$source" "$root/out/book"
 mkdir -p "$source/src"
 cp "$root/docs/book.toml" "$source/"
 cp "$root"/docs/*.md "$source/src/"
-cp -r "$root/docs/maps" "$root/docs/web" "$source/src/"
+cp -r "$root/docs/maps" "$root/docs/plots" "$root/docs/web" "$source/src/"
 cp "$root/scenarios/README.md" "$source/src/scenarios.md"
 cp "$root/examples/README.md" "$source/src/examples.md"
 cp "$root/ARCHITECTURE.md" "$source/src/architecture.md"
 cp "$root/scenarios/schema.json" "$source/src/"
 "$program" man "$source/src" --markdown > /dev/null
+
+# Pages that the program writes.
+sed -i 's#^- \[Configuration\](configuration.md)#- [Commands](commands.md)\n&\n- [Keys of the configuration file](configuration-keys.md)\n- [HTTP operations](http.md)#' \
+    "$source/src/SUMMARY.md"
+for page in commands configuration-keys http; do
+    grep -q "($page.md)" "$source/src/SUMMARY.md" || { echo "book: $page.md is not in the summary" >&2 && exit 1; }
+done
 
 # Links of the folders to those of the book; files that are not part of it lose theirs.
 for page in "$source"/src/*.md; do

@@ -11,6 +11,7 @@ mod dependencies;
 mod determinism;
 mod files;
 mod first_use;
+mod gallery;
 mod gateway;
 mod gis;
 mod ground;
