@@ -63,7 +63,7 @@ fn ground(scenario: &Scenario, terrain: Option<&Terrain>) -> PyResult<Arc<dyn Gr
         Tiles { directory: Some(folder), geoid, posts, .. } => {
             let posts = posts.unwrap_or_default();
             let folders = [folder.clone()];
-            Ok(Terrain::files(&folders, geoid.as_ref(), posts, false)?.ground)
+            Ok(Terrain::files(&folders, geoid.as_ref(), posts, false, None)?.ground)
         }
         Tiles { names, .. } => {
             let names = names.join(", ");

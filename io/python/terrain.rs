@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use groundwave_bindings::document::read;
 use groundwave_bindings::elevation::{Elevation, Extent};
+use groundwave_model::radio::Model;
 use groundwave_model::terrain::{Flat, GeoPoint, NoTerrain, Posts, Terrain as Ground};
 use groundwave_terrain::memory::usual_budget_bytes;
-use groundwave_terrain::{OffTiles, TerrainStack};
+use groundwave_terrain::{LandCover, OffTiles, TerrainStack};
 use pyo3::prelude::*;
 
 use crate::bytes::bytes;
@@ -27,17 +28,20 @@ impl Terrain {
         Arc::new(NoTerrain::default())
     }
 
-    /// Files: what off-tile ground is, and the height between posts.
+    /// Files: what off-tile ground is, the height between posts, and a folder of land cover.
     pub fn files(
         folders: &[PathBuf],
         geoid: Option<&PathBuf>,
         posts: Posts,
         flat_earth: bool,
+        land_cover: Option<&PathBuf>,
     ) -> PyResult<Self> {
+        let cover = land_cover.map(|folder| LandCover::open(folder)).transpose();
         let stack = TerrainStack::open_folders(folders, geoid.map(PathBuf::as_path), posts);
         let off_tiles = if flat_earth { OffTiles::SeaLevel } else { OffTiles::Unknown };
         let stack = stack.map_err(invalid)?.with_budget(usual_budget_bytes());
-        let stack = Arc::new(stack.off_tiles(off_tiles));
+        let stack = stack.off_tiles(off_tiles).with_cover(cover.map_err(invalid)?);
+        let stack = Arc::new(stack);
         Ok(Self { ground: stack.clone(), stack: Some(stack) })
     }
 
@@ -56,12 +60,13 @@ impl Terrain {
 #[pymethods]
 impl Terrain {
     #[staticmethod]
-    #[pyo3(signature = (folders, geoid=None, posts="interpolated", flat_earth=false))]
+    #[pyo3(signature = (folders, geoid=None, posts="interpolated", flat_earth=false, land_cover=None))]
     fn open(
         folders: Vec<PathBuf>,
         geoid: Option<PathBuf>,
         posts: &str,
         flat_earth: bool,
+        land_cover: Option<PathBuf>,
     ) -> PyResult<Self> {
         let posts = match posts {
             "interpolated" => Posts::Interpolated,
@@ -71,7 +76,7 @@ impl Terrain {
                 return Err(invalid(what));
             }
         };
-        Self::files(&folders, geoid.as_ref(), posts, flat_earth)
+        Self::files(&folders, geoid.as_ref(), posts, flat_earth, land_cover.as_ref())
     }
 
     #[staticmethod]
@@ -114,6 +119,12 @@ impl Terrain {
         py.detach(|| self.ground.sample(&lat_deg, &lon_deg, &mut heights_msl_m));
         self.check()?;
         Ok(bytes(py, heights_msl_m.iter().map(|height_m| height_m.to_le_bytes())))
+    }
+
+    /// Model of environments that name none.
+    #[getter]
+    fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object(py, &Model::where_unnamed(self.ground.has_cover()))
     }
 
     /// Name, sources and attributions.

@@ -73,6 +73,13 @@ def _end(end):
     return station(*numbers)
 
 
+def _environment(environment, terrain):
+    """The environment with the model over its terrain, where it names none."""
+    if terrain is None or "model" in (environment or {}):
+        return environment
+    return {**(environment or {}), "model": _native_terrain(terrain).model}
+
+
 def _request(a, b, environment, packet_bytes, samples):
     request = {"from": _end(a), "to": _end(b), "packet_bytes": packet_bytes}
     if environment is not None:
@@ -96,7 +103,7 @@ def link(a, b, *, terrain=None, heights=None, environment=None, packet_bytes=150
     Over ``terrain``, or over ``heights``: evenly spaced along the path from ``a`` to ``b``, both included, m above
     mean sea level.
     """
-    request = _request(a, b, environment, packet_bytes, samples)
+    request = _request(a, b, _environment(environment, terrain), packet_bytes, samples)
     if heights is None:
         return json.loads(_native.link(request, _native_terrain(terrain)))
     if terrain is not None:
@@ -109,7 +116,7 @@ def link(a, b, *, terrain=None, heights=None, environment=None, packet_bytes=150
 
 def profile(a, b, *, terrain=None, environment=None, samples=None):
     """Ground between ``a`` and ``b`` with Earth bulge, ray and Fresnel zone, as arrays."""
-    request = _request(a, b, environment, 1500, samples)
+    request = _request(a, b, _environment(environment, terrain), 1500, samples)
     text, values = _native.path(request, _native_terrain(terrain))
     return Profile._of(json.loads(text), values)
 
@@ -136,6 +143,7 @@ def coverage(
         "cell_arcsec": cell_arcsec,
         "packet_bytes": packet_bytes,
     }
+    environment = _environment(environment, terrain)
     for key, value in (("receiver", receiver), ("environment", environment), ("rows", rows)):
         if value is not None:
             request[key] = value

@@ -42,6 +42,7 @@ class Terrain:
         geoid: _Path | None = None,
         posts: Literal["interpolated", "nearest"] = "interpolated",
         flat_earth: bool = False,
+        land_cover: _Path | None = None,
     ) -> Terrain: ...
     @classmethod
     def flat(cls, elevation_msl_m: float = 0.0) -> Terrain: ...

@@ -19,14 +19,16 @@ class Terrain:
         self._native = native
 
     @classmethod
-    def open(cls, *folders, geoid=None, posts="interpolated", flat_earth=False):
+    def open(cls, *folders, geoid=None, posts="interpolated", flat_earth=False, land_cover=None):
         """Folders of SRTM tiles or GeoTIFF files; ``geoid`` is the EGM96 grid WW15MGH.DAC or egm96_15.gtx.
 
-        Ground without a tile is unknown, or at sea level with ``flat_earth``.
+        Ground without a tile is unknown, or at sea level with ``flat_earth``. ``land_cover`` is a folder of GeoTIFF
+        files of trees and buildings; with it ITU-R P.1812 is the model where an environment names none.
         """
         folders = [os.fspath(folder) for folder in folders]
         geoid = None if geoid is None else os.fspath(geoid)
-        return cls(_native.Terrain.open(folders, geoid, posts, flat_earth))
+        land_cover = None if land_cover is None else os.fspath(land_cover)
+        return cls(_native.Terrain.open(folders, geoid, posts, flat_earth, land_cover))
 
     @classmethod
     def flat(cls, elevation_msl_m=0.0):

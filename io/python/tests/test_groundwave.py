@@ -7,9 +7,11 @@ import inspect
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
+from importlib import metadata
 
 import numpy as np
 
@@ -58,6 +60,26 @@ class Links(unittest.TestCase):
                 self.assertEqual(json.dumps(here[key]), json.dumps(there[key]), key)
                 compared += 1
         self.assertEqual(compared, 12)
+
+    def test_link_over_land_cover_equals_that_of_the_program_to_the_bit(self):
+        ends = ((57.72, 11.95, 40), (57.86, 11.98, 4))
+        cover = ROOT / "examples/land-cover"
+        terrain = gw.Terrain.open(DATA / "srtm", geoid=DATA / "geoid/WW15MGH.DAC", land_cover=cover)
+        stations = [gw.station(*end, radio="lora_868_eu") for end in ends]
+        options = ["--radio", "lora_868_eu", "--land-cover", cover, "--json"]
+        there = json.loads(program("link", *map(place, ends), *options))
+        here = gw.link(*stations, terrain=terrain)
+        self.assertEqual(here["forward"]["model"], "p1812")
+        losses = [json.dumps(link["forward"]["losses"]) for link in (here, there)]
+        self.assertEqual(*losses)
+        bare = gw.link(*stations, terrain=ground())
+        self.assertEqual(bare["forward"]["model"], "itm")
+        self.assertNotEqual(bare["forward"]["losses"], here["forward"]["losses"])
+        named = gw.link(*stations, terrain=terrain, environment={"model": "itm"})
+        self.assertEqual(named["forward"]["model"], "itm")
+        with self.assertRaises(ValueError) as caught:
+            gw.Terrain.open(land_cover="/nonexistent")
+        self.assertIn("/nonexistent", str(caught.exception))
 
     def test_link_over_the_heights_of_its_profile_is_the_same_link(self):
         ends = [gw.station(*end, radio="lora_868_eu") for end in ENDS]
@@ -330,6 +352,23 @@ class Package(unittest.TestCase):
         self.assertIn("lora_868_eu", [radio["id"] for radio in presets["radios"]])
         for antenna in presets["antennas"]:
             gw.link(gw.station(57, 11, antenna=antenna["id"]), (57.1, 11), terrain=gw.Terrain.flat())
+
+
+class Wheel(unittest.TestCase):
+    def test_tag_of_the_wheel_has_the_c_library_that_its_module_needs(self):
+        """PEP 600: manylinux_X_Y runs over glibc X.Y and later, so no symbol may be of a later version."""
+        tags = re.findall(r"^Tag: (\S+)$", metadata.distribution("groundwave").read_text("WHEEL"), re.M)
+        self.assertEqual(len(tags), 1, tags)
+        self.assertTrue(tags[0].startswith("cp310-abi3-manylinux_"), tags)
+        tag = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_", tags[0]).groups()))
+        module = pathlib.Path(gw._native.__file__).read_bytes()
+        versions = {tuple(map(int, version.split(b"."))) for version in re.findall(rb"\x00GLIBC_([0-9.]+)(?=\x00)", module)}
+        self.assertTrue(versions)
+        self.assertLessEqual(max(versions), tag, tags)
+        # Libraries of other packages would not be on the machine.
+        libraries = set(re.findall(rb"\x00(lib[a-z_+-]+\.so\.[0-9]+)(?=\x00)", module))
+        allowed = {b"libc.so.6", b"libm.so.6", b"libgcc_s.so.1", b"libpthread.so.0", b"libdl.so.2", b"librt.so.1"}
+        self.assertLessEqual(libraries, allowed)
 
 
 if __name__ == "__main__":
