@@ -3,7 +3,8 @@
 # an archive, Debian packages, an image for containers, a bill of materials, SHA256SUMS.
 #
 # DIST_BINARIES=FOLDER takes programs from there instead of building them. DIST_PROGRAMS names those that are packed.
-# DIST_LEVEL (1 to 9) is the level of compression.
+# DIST_LEVEL (1 to 9) is the level of compression. Seconds of processors that builds took are noted in FOLDER.times, for
+# scripts/sizes.sh: of a build from nothing where the target folder was empty.
 set -eu
 cd "$(dirname "$0")/.."
 umask 022
@@ -29,17 +30,28 @@ out=$(cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# spent NAME: notes the time of processors that programs of this script took since the last note, s.
+before=0
+spent() {
+    times > "$work/times"
+    after=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } print sum }' \
+        "$work/times")
+    echo "$1 $after $before" | awk '{ printf "%s %.0f\n", $1, $2 - $3 }' >> "$out.times"
+    before=$after
+}
+
 binaries=${DIST_BINARIES:-}
 if [ -z "$binaries" ]; then
     # Programs without shared libraries, and without folders of this machine in their messages.
     export RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=$PWD=groundwave \
 --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    rm -f "$out.times"
     cargo build --locked --release --target "$target" --package groundwave --bin groundwave
-    cargo build --locked --profile small --target "$target" --package groundwave_agent --package groundwave_impaird
+    spent groundwave
     binaries=$work/programs
-    mkdir "$binaries"
-    built=${CARGO_TARGET_DIR:-target}/$target
-    cp "$built/release/groundwave" "$built/small/groundwave-agent" "$built/small/groundwave-impaird" "$binaries"
+    sh scripts/programs.sh "$binaries"
+    spent small
+    cp "${CARGO_TARGET_DIR:-target}/$target/release/groundwave" "$binaries"
 fi
 
 # Sets the times of all files, and the rights.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # scripts/test-packages.sh PROFILE: tests of the packages. The wheel, built with a profile of cargo, has the bits of the
 # program, and its notebooks run; the npm package has the bits of the native library under node. A test that is skipped
-# fails. The time of each part is printed.
+# fails. The node agent reaches a gateway from a root that has busybox alone. The time of each part is printed.
 set -eu
 cd "$(dirname "$0")/.."
 profile=$1
@@ -37,3 +37,5 @@ part "wheel ($profile)" sh scripts/wheel.sh "$profile"
 part "tests of the wheel, notebooks" whole python_tests
 part "npm package" sh scripts/wasm.sh
 part "tests of the npm package" whole cargo test --quiet -p groundwave_c --lib -- npm
+part "node agent without shared libraries" sh scripts/programs.sh
+part "tests of the node agent over busybox" whole cargo test --quiet --test it -- --ignored bare_agent

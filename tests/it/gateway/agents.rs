@@ -19,7 +19,7 @@ pub struct AgentProcess {
 }
 
 /// Registers node `number` ahead: its folder with the code, its id.
-fn ahead(bench: &Bench, number: u8, tags: &[&str]) -> (tempfile::TempDir, String) {
+pub fn ahead(bench: &Bench, number: u8, tags: &[&str]) -> (tempfile::TempDir, String) {
     let admin = bench.login("admin");
     let mac = format!("02:00:00:00:00:{number:02x}");
     let body = json!({ "name": format!("Node {number}"), "mac": mac, "tags": tags });

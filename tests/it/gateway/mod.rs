@@ -5,6 +5,7 @@ mod agents;
 mod api_tokens;
 mod automation;
 mod backup;
+mod bare_agent;
 mod cameras;
 mod canary;
 mod channels;
