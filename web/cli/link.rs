@@ -12,7 +12,7 @@ use groundwave_simulation::link::{judge, percentiles, trace};
 use groundwave_text::{bits_per_second, distance};
 use serde::Serialize;
 
-use super::ends::{EndArgs, Endpoint, Path};
+use super::ends::{Assumed, EndArgs, Path};
 use super::output::{self, Output};
 
 const EXAMPLES: &str = "\
@@ -56,6 +56,8 @@ struct Document<'a> {
     assumptions: &'a Assumptions,
     /// Antenna presets of the ends that were assumed; null where one is named.
     assumed_antennas: [Option<&'a str>; 2],
+    /// Radio presets, antenna presets and heights of the ends that were assumed; null where one is named.
+    assumed_stations: [Assumed; 2],
     /// Name of the calibration profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<&'a str>,
@@ -105,7 +107,8 @@ impl Link {
                 samples,
                 verdict: output::verdict_over(profile.ground, worse).replace(' ', "_"),
                 assumptions: &assumptions,
-                assumed_antennas: [from.assumed_antenna, to.assumed_antenna],
+                assumed_antennas: [from.assumed.antenna, to.assumed.antenna],
+                assumed_stations: [from.assumed, to.assumed],
                 calibration: assumptions.calibration.as_ref().map(|one| &*one.name),
                 forward: &forward,
                 backward: &backward,
@@ -129,7 +132,7 @@ impl Link {
         }
         let profile = assumptions.calibration.as_ref().map(ToString::to_string);
         out += &output::assumed(&assumptions, profile);
-        if let Some(line) = assumed_antennas([from, to]) {
+        if let Some(line) = assumed_stations([from.assumed, to.assumed]) {
             let _ = writeln!(out, "{}", output::faint(&line));
         }
         geometry(&mut out, &forward);
@@ -151,12 +154,12 @@ pub fn heights(path: &Path) -> Option<String> {
     (!kinds.is_empty()).then(|| format!("heights: {}", terms.join("; ")))
 }
 
-/// Source of a profile, with the tiles that supplied its samples.
 /// Surroundings of both ends by land cover; `None` without it.
 fn covers(path: &Path, profile: &Profile) -> Option<[Surroundings; 2]> {
     path.ground.terrain.has_cover().then(|| profile.cover.map(Surroundings::from))
 }
 
+/// Source of a profile, with the tiles that supplied its samples.
 pub fn sources(path: &Path, profile: &Profile) -> String {
     let source = path.ground.terrain.describe();
     let used: Vec<_> = profile.terrain.tiles.as_slice().iter().map(ToString::to_string).collect();
@@ -167,15 +170,24 @@ pub fn sources(path: &Path, profile: &Profile) -> String {
     }
 }
 
-/// Antennas that no option names; `None` where all are named.
-fn assumed_antennas(ends: [&Endpoint; 2]) -> Option<String> {
-    let ids: Vec<&str> = ends.iter().filter_map(|end| end.assumed_antenna).collect();
-    let ids = match ids.as_slice() {
-        [] => return None,
-        [one, other] if one != other => format!("{one} and {other}"),
-        [one, ..] => (*one).to_owned(),
-    };
-    Some(format!("antenna: {ids} assumed, none named"))
+/// Values of the stations that no option names; `None` where all are named.
+fn assumed_stations(ends: [Assumed; 2]) -> Option<String> {
+    let [radio, antenna, height] = [
+        both(ends.map(|end| end.radio.map(str::to_owned))).map(|text| format!("radio {text}")),
+        both(ends.map(|end| end.antenna.map(str::to_owned))).map(|text| format!("antenna {text}")),
+        both(ends.map(|end| end.height_agl_m.map(|height_m| height_m.to_string())))
+            .map(|text| format!("{text} m above ground")),
+    ];
+    let values: Vec<_> = [radio, antenna, height].into_iter().flatten().collect();
+    (!values.is_empty()).then(|| format!("not named, assumed: {}", values.join(", ")))
+}
+
+/// Values of the ends that have one, once where they are equal.
+fn both(ends: [Option<String>; 2]) -> Option<String> {
+    match ends {
+        [Some(one), Some(other)] if one != other => Some(format!("{one} and {other}")),
+        [one, other] => one.or(other),
+    }
 }
 
 fn geometry(out: &mut String, result: &LinkResult) {

@@ -18,6 +18,7 @@ use groundwave_simulation::link::{Inputs, Limits};
 use super::place;
 
 use self::environment::EnvironmentOptions;
+pub use self::stations::Assumed;
 use self::stations::StationOptions;
 
 /// Two endpoints, each a position or a node of a scenario.
@@ -69,8 +70,8 @@ pub struct Endpoint {
     pub position: GeoPoint,
     /// Radio, antenna and height.
     pub station: Station,
-    /// Antenna preset that was assumed; `None` where one is named.
-    pub assumed_antenna: Option<&'static str>,
+    /// Values of the station that were assumed.
+    pub assumed: Assumed,
 }
 
 /// Two endpoints and the terrain between them.
@@ -164,7 +165,7 @@ impl EndArgs {
                     name,
                     position: node.position,
                     station,
-                    assumed_antenna: None,
+                    assumed: Assumed::default(),
                 });
             }
             if text.contains(',') || groundwave_coordinate::parse(text).is_ok() {
@@ -212,7 +213,7 @@ impl EndArgs {
             })?;
         let station = self.stations.station(number, height_agl_m)?;
         let name = format!("{:.5}, {:.5}", position.lat_deg(), position.lon_deg());
-        let assumed_antenna = self.stations.assumed_antenna(number);
-        Ok(Endpoint { name, position, station, assumed_antenna })
+        let assumed = self.stations.assumed(number, height_agl_m);
+        Ok(Endpoint { name, position, station, assumed })
     }
 }

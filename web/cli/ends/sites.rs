@@ -6,7 +6,7 @@ use groundwave_http::Failure;
 use groundwave_model::radio::{Environment, Station};
 use groundwave_scenario::formats::{Format, Note, ReadOptions, Report, Source, qth};
 
-use super::Endpoint;
+use super::{Assumed, Endpoint};
 use crate::cli::convert::tell;
 
 /// Path of a site file; `None` for a position.
@@ -35,7 +35,7 @@ pub fn read(path: &Path, station: Station) -> Result<(Endpoint, Option<Environme
         name: node.name,
         position: node.position,
         station: node.station,
-        assumed_antenna: None,
+        assumed: Assumed::default(),
     };
     Ok((endpoint, environment))
 }

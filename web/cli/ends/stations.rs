@@ -9,6 +9,7 @@ use groundwave_http::Failure;
 use groundwave_model::radio::presets::modems::{MODEMS, Modem};
 use groundwave_model::radio::{Indoor, Pointing, Radio, Station, Surroundings, presets};
 use groundwave_propagation::polarization::Polarization;
+use serde::Serialize;
 
 use super::super::quantity::{frequency_mhz, gain_dbi, height_m, power_dbm};
 
@@ -19,8 +20,8 @@ const POLARIZATIONS: [(Polarization, &str); 2] =
 #[derive(Args)]
 #[command(next_help_heading = "Stations (one value for both ends, or FROM,TO)")]
 pub struct StationOptions {
-    /// Radio preset of positions (see `groundwave presets radios`)
-    #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh", value_delimiter = ',')]
+    /// Radio preset of positions (see `groundwave presets radios`) [default: wifi_5g_mesh]
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     radio: Vec<String>,
 
     /// Antenna preset of positions (see `groundwave presets antennas`) [default: that of the device, or omni_2_15]
@@ -32,12 +33,11 @@ pub struct StationOptions {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = names(&MODEMS), hide_possible_values = true)]
     modem: Vec<Modem>,
 
-    /// Antenna height of positions without one, m above ground, or with a unit: 30ft
+    /// Antenna height of positions without one, m above ground, or with a unit: 30ft [default: 10]
     #[arg(
         long,
         allow_negative_numbers = true,
         value_name = "M",
-        default_value = "10",
         value_delimiter = ',',
         value_parser = height_m
     )]
@@ -107,6 +107,22 @@ pub struct StationOptions {
     woodland_depth: Vec<f64>,
 }
 
+/// Radio preset of positions for which none is named.
+const RADIO_WHERE_UNNAMED: &str = "wifi_5g_mesh";
+/// Antenna height of positions for which none is named, m above ground.
+const HEIGHT_WHERE_UNNAMED_M: f64 = 10.0;
+
+/// Values of a station that were assumed; each is absent where one is named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Assumed {
+    /// Radio preset.
+    pub radio: Option<&'static str>,
+    /// Antenna preset.
+    pub antenna: Option<&'static str>,
+    /// Antenna height, m above ground.
+    pub height_agl_m: Option<f64>,
+}
+
 /// Parser of the names of a kind.
 pub fn names<T>(all: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
 where
@@ -135,18 +151,28 @@ impl StationOptions {
         named("--pattern", &self.pattern)
     }
 
-    /// Antenna preset that the station of a position at an end, 0 or 1, takes for want of another; `None`
-    /// where options name one, or a pattern or a gain.
-    pub fn assumed_antenna(&self, end: usize) -> Option<&'static str> {
-        let names_none =
-            self.antenna.is_empty() && self.pattern.is_empty() && self.gain_dbi.is_empty();
-        let radio = at("radio", &self.radio, end).ok().flatten()?;
-        names_none.then(|| presets::antenna_where_unnamed(radio).id)
+    /// Values that the station of a position at an end, 0 or 1, takes for want of others; a pattern or a gain
+    /// stands for an antenna.
+    pub fn assumed(&self, end: usize, height_agl_m: Option<f64>) -> Assumed {
+        let has_antenna =
+            !self.antenna.is_empty() || !self.pattern.is_empty() || !self.gain_dbi.is_empty();
+        let radio = self.radio_id(end).unwrap_or(RADIO_WHERE_UNNAMED);
+        Assumed {
+            radio: self.radio.is_empty().then_some(RADIO_WHERE_UNNAMED),
+            antenna: (!has_antenna).then(|| presets::antenna_where_unnamed(radio).id),
+            height_agl_m: (height_agl_m.is_none() && self.height.is_empty())
+                .then_some(HEIGHT_WHERE_UNNAMED_M),
+        }
+    }
+
+    /// Radio preset at an end, 0 or 1.
+    fn radio_id(&self, end: usize) -> Result<&str, Failure> {
+        Ok(at("radio", &self.radio, end)?.map_or(RADIO_WHERE_UNNAMED, String::as_str))
     }
 
     /// Station of a position at an end, 0 or 1.
     pub fn station(&self, end: usize, height_agl_m: Option<f64>) -> Result<Station, Failure> {
-        let id = at("radio", &self.radio, end)?.expect("has a default");
+        let id = self.radio_id(end)?;
         let radio = presets::radio(id)
             .ok_or_else(|| unknown("radio", id, presets::RADIOS.iter().map(|preset| preset.id)))?;
         let antenna = match at("antenna", &self.antenna, end)? {
@@ -155,7 +181,7 @@ impl StationOptions {
                 unknown("antenna", id, presets::ANTENNAS.iter().map(|preset| preset.id))
             })?,
         };
-        let usual_m = *at("height", &self.height, end)?.expect("has a default");
+        let usual_m = at("height", &self.height, end)?.copied().unwrap_or(HEIGHT_WHERE_UNNAMED_M);
         let mut radio = radio.radio.clone();
         if let Some(modem) = at("modem", &self.modem, end)?
             && !modem.apply(&mut radio)
