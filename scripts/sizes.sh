@@ -1,43 +1,50 @@
 #!/bin/sh
-# scripts/sizes.sh [PAGE]: sizes of the packages in out/dist, out/wheel and out/npm as a table of Markdown, with the
-# seconds of processors that `make dist` noted; into PAGE, between the lines `<!-- sizes -->` and `<!-- /sizes -->`, where
-# it is named. A package that was not made ends the script.
+# scripts/sizes.sh [PAGE]: sizes of the packages in out/dist, out/programs, out/wheel and out/npm as a table of Markdown,
+# with the seconds of processors that `make dist` noted; into PAGE, between the lines `<!-- sizes -->` and
+# `<!-- /sizes -->`, where it is named. Packages that were not made have no row.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C
 page=${1:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-one() {
-    [ $# = 1 ] && [ -e "$1" ] || { echo "sizes: invalid packages: found $*, allowed one: make dist wheel wasm" >&2 && exit 1; }
-    echo "$1"
+# mb FILE, kb FILE: millions and thousands of bytes.
+mb() { wc -c < "$1" | awk '{ printf "%.2f MB", $1 / 1e6 }'; }
+kb() { wc -c < "$1" | awk '{ printf "%.0f kB", $1 / 1e3 }'; }
+# row NAME FILE [TIME]: FILE is one file, or a pattern that no file has.
+row() {
+    [ -e "$2" ] || return 0
+    seconds=$(awk -v name="${3:-}" '$1 == name { print $2 " s" }' out/dist.times 2> /dev/null || true)
+    echo "| $1 | $(mb "$2") | $seconds |"
 }
-archive=$(one out/dist/groundwave-*.tar.gz)
-tar -xzf "$archive" -C "$work" --wildcards --strip-components=2 '*/bin/groundwave*'
-
-# mb FILE: millions of bytes.
-mb() { wc -c < "$1" | awk '{ printf "%.2f", $1 / 1e6 }'; }
-# kb FILE: thousands of bytes.
-kb() { wc -c < "$1" | awk '{ printf "%.0f", $1 / 1e3 }'; }
-cpu() { awk -v name="$1" '$1 == name { print $2 " s" }' out/dist.times 2> /dev/null || true; }
-row() { echo "| $1 | $2 | ${3:-} |"; }
+programs=out/programs
+for archive in out/dist/groundwave-*.tar.gz; do
+    [ -e "$archive" ] || continue
+    programs=$work
+    tar -xzf "$archive" -C "$work" --wildcards --strip-components=2 '*/bin/groundwave*'
+done
+{
+    row "\`groundwave\`, without shared libraries" "$programs/groundwave" groundwave
+    row "\`groundwave-agent\`, the same" "$programs/groundwave-agent" small
+    row "\`groundwave-impaird\`, built with it" "$programs/groundwave-impaird"
+    row "archive of all" "$(echo out/dist/groundwave-*.tar.gz)"
+    for name in groundwave groundwave-agent groundwave-impaird; do
+        row "\`$name\`, Debian package" "$(echo out/dist/"$name"_*.deb)"
+    done
+    row "image for containers" "$(echo out/dist/groundwave-*.oci.tar)"
+    row "wheel of Python" "$(echo out/wheel/groundwave-*.whl)"
+    for name in groundwave itm positions; do
+        module=out/npm/package/$name.wasm
+        [ -e "$module" ] || continue
+        gzip -9 -n < "$module" > "$work/gzip"
+        echo "| \`$name.wasm\` of the npm package | $(kb "$module"), $(kb "$work/gzip") with gzip | |"
+    done
+} > "$work/rows"
+[ -s "$work/rows" ] || { echo "sizes: no packages: make dist wheel wasm" >&2 && exit 1; }
 {
     echo "| package | size | processor time of its build |"
     echo "|---|---|---|"
-    row "\`groundwave\`, static, stripped" "$(mb "$work/groundwave") MB" "$(cpu groundwave)"
-    row "\`groundwave-agent\`, the same" "$(mb "$work/groundwave-agent") MB" "$(cpu small), with the next"
-    row "\`groundwave-impaird\`, the same" "$(mb "$work/groundwave-impaird") MB"
-    row "archive of all" "$(mb "$archive") MB"
-    for name in groundwave groundwave-agent groundwave-impaird; do
-        row "\`$name\`, Debian package" "$(mb "$(one out/dist/"$name"_*.deb)") MB"
-    done
-    row "image for containers" "$(mb "$(one out/dist/groundwave-*.oci.tar)") MB"
-    row "wheel of Python" "$(mb "$(one out/wheel/groundwave-*.whl)") MB"
-    for name in groundwave itm positions; do
-        module=$(one out/npm/package/$name.wasm)
-        gzip -9 -n < "$module" > "$work/gzip"
-        row "\`$name.wasm\` of the npm package" "$(kb "$module") kB, $(kb "$work/gzip") kB with gzip"
-    done
+    cat "$work/rows"
 } > "$work/table"
 if [ -z "$page" ]; then
     cat "$work/table"

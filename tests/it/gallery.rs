@@ -17,16 +17,16 @@ fn pictures_of_the_gallery_are_those_of_their_commands() {
         let mut words: Vec<_> = line.split_whitespace().collect();
         let place = words.iter().position(|word| *word == OPTION).unwrap() + 1;
         let picture = words[place];
-        let own = folder.path().join("own.svg");
-        words[place] = own.to_str().unwrap();
+        let copy = folder.path().join("copy.svg");
+        words[place] = copy.to_str().unwrap();
         stdout(&command(&words).current_dir(root()).output().unwrap());
-        let own = std::fs::read(own).unwrap();
+        let octets = std::fs::read(&copy).unwrap();
         let path = root().join(picture);
         if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&path, &own).unwrap();
+            std::fs::write(&path, &octets).unwrap();
         }
-        let committed = std::fs::read(&path).unwrap_or_default();
-        assert!(own == committed, "{picture} is another one: BLESS=1 writes it");
+        let expected = std::fs::read(&path).unwrap_or_default();
+        assert!(octets == expected, "{picture} is another one: BLESS=1 writes it");
         let link = picture.strip_prefix("docs/").unwrap();
         assert!(page.contains(&format!("]({link})")), "{picture} is not shown");
     }
