@@ -42,9 +42,10 @@ spent() {
 
 binaries=${DIST_BINARIES:-}
 if [ -z "$binaries" ]; then
-    # Programs without shared libraries, and without folders of this machine in their messages.
-    export RUSTFLAGS="-C target-feature=+crt-static --remap-path-prefix=$PWD=groundwave \
---remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    # Programs without shared libraries, and without folders of this machine in their messages; random numbers as in
+    # scripts/programs.sh.
+    export RUSTFLAGS="-C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\" \
+--remap-path-prefix=$PWD=groundwave --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
     rm -f "$out.times"
     cargo build --locked --release --target "$target" --package groundwave --bin groundwave
     spent groundwave

@@ -8,7 +8,7 @@ use groundwave_command::is_configurable;
 
 use super::http::cell;
 
-/// Key of a configuration file: values, default and meaning, with the commands that have it so.
+/// Key of a configuration file: meaning, values and default, with the commands that have it so.
 type Keys = BTreeMap<(String, String), Vec<String>>;
 
 /// Page of all keys.
@@ -18,7 +18,7 @@ pub(super) fn page(command: &Command) -> String {
     let mut page = "# Keys of the configuration file\n\n\
         A key at the top of the [file](configuration.md) counts for all commands that have it, in a table for that \
         command alone: `[sweep.merge]` for `sweep merge`.\n\n\
-        | key | values | default | meaning | commands |\n| --- | --- | --- | --- | --- |\n"
+        | key | meaning | values | default | commands |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
     let common = commands_of(command);
     for ((name, rest), commands) in keys {
@@ -48,7 +48,7 @@ fn gather(keys: &mut Keys, command: &Command, path: &str) {
             let Some(name) = arg.get_long() else { continue };
             let key = (
                 name.to_owned(),
-                format!("| {} | {} | {} |", values(arg), default(arg), help(arg)),
+                format!("| {} | {} | {} |", help(arg), values(arg), default(arg)),
             );
             keys.entry(key).or_default().push(path.to_owned());
         }
