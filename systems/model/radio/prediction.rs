@@ -206,10 +206,10 @@ impl Evidence<'_> {
         let unknown_db =
             self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share + self.entry.median_db;
         let known_db = self.model_loss_db.max(unknown_db);
-        if self.ground.is_enough() {
-            return known_db;
+        match self.ground.is_enough() {
+            true => known_db,
+            false => known_db + self.unknown_share * (unknown_db - known_db),
         }
-        known_db + self.unknown_share * (unknown_db - known_db)
     }
 
     /// The distribution of the path loss of links like this one.
@@ -412,12 +412,10 @@ mod tests {
         assert_eq!(beyond.distribution().median_db, 165.0, "masts above their surroundings");
         let gap = Evidence { ground: PathGround::Partial, ..low }.distribution();
         assert_eq!((gap.basis, gap.median_db), (Basis::GroundUnknown, 165.0));
-        for (distribution, verdict) in
-            [(low.distribution(), Verdict::NoLink), (gap, Verdict::Excellent)]
-        {
-            assert_eq!(distribution.verdict(distribution.median_db, 100.0), verdict);
-            assert!((1.645 * distribution.sigma_db() - 29.94).abs() < 0.01);
-        }
+        let verdict = |one: Distribution| one.verdict(one.median_db, 100.0);
+        assert_eq!(verdict(low.distribution()), Verdict::NoLink);
+        assert_eq!(verdict(gap), Verdict::Excellent);
+        assert!((1.645 * gap.sigma_db() - 29.94).abs() < 0.01);
     }
 
     #[test]

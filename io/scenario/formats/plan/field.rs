@@ -81,9 +81,9 @@ pub(crate) const FIELDS: [(Field, &str); 34] = [
     (Field::ElectricalTilt, "electrical_tilt_deg"),
     (Field::Surroundings, "surroundings"),
     (Field::Indoor, "indoor"),
-    (Field::WoodlandDepth, "woodland_depth_m"),
     (Field::Pattern, "antenna_pattern"),
     (Field::Deployment, "deployment"),
+    (Field::WoodlandDepth, "woodland_depth_m"),
 ];
 
 /// Aliases of columns, with a note where they are ambiguous.

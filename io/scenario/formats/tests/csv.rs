@@ -141,12 +141,12 @@ fn the_header_is_the_contract() {
          noise_figure_db,feeder_loss_db,waveform,spatial_streams,mac_efficiency_prob,\
          spreading_factor,coding_rate,bit_rate_bps,sensitivity_dbm,gain_dbi,azimuth_beamwidth_deg,\
          elevation_beamwidth_deg,front_to_back_db,polarization,pointing_azimuth_deg,\
-         pointing_elevation_deg,electrical_tilt_deg,surroundings,indoor,antenna_pattern,deployment"
+         pointing_elevation_deg,electrical_tilt_deg,surroundings,indoor,antenna_pattern,deployment,woodland_depth_m"
     );
     assert!(lines[1].starts_with(",Imported plan,,,,,"), "{}", lines[1]);
     assert_eq!(
         lines[2],
-        ",'=1+1,relay,57,11,7.25,lora_868_eu,,868.1,125000,14,6,0,lora,,,9,5,,,9,360,12,20,vertical,,,,,,,"
+        ",'=1+1,relay,57,11,7.25,lora_868_eu,,868.1,125000,14,6,0,lora,,,9,5,,,9,360,12,20,vertical,,,,,,,,"
     );
 }
 
