@@ -25,7 +25,7 @@ for archive in out/dist/groundwave-*.tar.gz; do
 done
 {
     row "\`groundwave\`, without shared libraries" "$programs/groundwave" groundwave
-    row "\`groundwave-agent\`, the same" "$programs/groundwave-agent" small
+    row "\`groundwave-agent\`, without shared libraries" "$programs/groundwave-agent" small
     row "\`groundwave-impaird\`, built with it" "$programs/groundwave-impaird"
     row "archive of all" "$(echo out/dist/groundwave-*.tar.gz)"
     for name in groundwave groundwave-agent groundwave-impaird; do
