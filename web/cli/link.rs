@@ -302,7 +302,7 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
 
 /// Distribution of links like this one in both directions, and what it rests on.
 fn alike(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
-    let [there, back] = [forward, backward].map(|result| Expectation::of(result));
+    let [there, back] = [forward, backward].map(Expectation::of);
     let _ = writeln!(out);
     let mut line = |name: &str, show: &dyn Fn(&Expectation) -> String| {
         let _ = writeln!(out, "  {name:<26}{:>18}{:>18}", show(&there), show(&back));
