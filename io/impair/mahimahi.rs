@@ -2,8 +2,8 @@
 //!
 //! Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and the
 //! manual page mm-link(1): times do not fall, one that repeats is several opportunities, and the
-//! last one is the length of the trace, which then begins again. Beyond that, `#` begins a comment, and a fraction of a
-//! millisecond is cut off.
+//! last one is the length of the trace, which then begins again. Beyond that, `#`, `%` and `//` begin a
+//! comment, and a fraction of a millisecond is cut off.
 
 use thiserror::Error;
 
@@ -20,7 +20,10 @@ pub const LENGTH_MS_MAX: u64 = 86_400_000;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TraceError {
     /// A line that is not a time.
-    #[error("line {line}: found {found:?}, allowed milliseconds, one a line")]
+    #[error(
+        "line {line}: found {found:?}, allowed milliseconds, one a line; or two columns, seconds and Mbit/s; or a \
+         timeline in TOML"
+    )]
     NotATime {
         /// From 1.
         line: usize,
@@ -109,10 +112,12 @@ fn times(text: &str) -> Result<Vec<u64>, TraceError> {
     Ok(times)
 }
 
-/// A line without byte order mark, comment and blanks around.
+/// A line without byte order mark, comment (`#`, `%`, `//`, at its beginning `;`) and blanks around.
 pub(super) fn content(line: &str) -> &str {
-    let line = line.trim_start_matches('\u{feff}');
-    line.split_once('#').map_or(line, |(before, _)| before).trim()
+    let line = line.trim_start_matches('\u{feff}').trim_start();
+    let before = |mark: &str| line.find(mark).unwrap_or(line.len());
+    let end = ["#", "%", "//"].map(before).into_iter().min().unwrap_or(line.len());
+    if line.starts_with(';') { "" } else { line[..end].trim() }
 }
 
 /// `true` for digits, with a fraction or without.
@@ -179,6 +184,7 @@ mod tests {
         let commented = "\u{feff}# a trace\n1.0\n2.7 # late\n\n4\n";
         assert_eq!(times(commented), Ok(vec![1, 2, 4]));
         assert!(is_trace(commented));
+        assert_eq!(times("; a\n1 // b\n% c\n2 % d\n"), Ok(vec![1, 2]));
         assert!(is_trace("\n12\n") && !is_trace("at,rate\n") && !is_trace(""));
     }
 }

@@ -31,7 +31,9 @@ pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeli
         _ if mahimahi::is_trace(text) => Format::Trace,
         _ if rate_table::is_table(text) => Format::RateTable,
         _ if text.trim_start().starts_with("at,") => Format::Csv,
-        _ => Format::Toml,
+        _ if is_like_toml(text) => Format::Toml,
+        // Its error has the line and the forms of traces.
+        _ => Format::Trace,
     };
     check_base(&options.base, format, name)?;
     match format {
@@ -40,6 +42,12 @@ pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeli
         Format::Trace => from_trace(text, name, options),
         Format::RateTable => from_rate_table(text, name, options),
     }
+}
+
+/// `true` if a line may be a key or a table of TOML.
+fn is_like_toml(text: &str) -> bool {
+    let mut lines = text.lines().map(mahimahi::content);
+    lines.any(|line| line.starts_with('[') || line.contains('='))
 }
 
 /// Format of a timeline.

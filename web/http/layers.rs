@@ -73,8 +73,8 @@ pub fn own_origin(router: Router) -> Router {
     traced(router.layer(worn))
 }
 
-/// Refuses requests that do not name this server: HTTP/1.1 without one `Host` (RFC 9112 3.2), and
-/// `CONNECT`, which has no path.
+/// Refuses requests that do not name this server: HTTP/1.1 without one `Host` (RFC 9112 3.2) or with another one than
+/// in its target, `CONNECT`, which has no path, and `*`, which is that of no resource.
 pub fn addressed(router: Router) -> Router {
     router.layer(from_fn(async |request: Request, next: Next| {
         let hosts = request.headers().get_all(header::HOST).iter().count();
@@ -85,10 +85,24 @@ pub fn addressed(router: Router) -> Router {
             (Version::HTTP_11, 0 | 2.., _) => Problem::bad_request(format!(
                 "invalid number of header fields Host: found {hosts}, allowed 1"
             )),
+            (_, _, method) if request.uri().path() == "*" => {
+                let what = format!("{method} * is not allowed here: name a path");
+                Problem::new(StatusCode::METHOD_NOT_ALLOWED, what)
+            }
+            (Version::HTTP_11, _, _) if names_another_host(&request) => {
+                Problem::bad_request("invalid target: found a host, allowed that of the field Host")
+            }
             _ => return next.run(request).await,
         };
         problem.with_usual_kind().into_response()
     }))
+}
+
+/// `true` where the target of a request has another host than its header (RFC 9112 3.2.2).
+fn names_another_host(request: &Request) -> bool {
+    let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
+    let authority = request.uri().authority();
+    authority.is_some_and(|authority| host != Some(authority.as_str().as_bytes()))
 }
 
 /// Refuses bodies whose length is stated twice or by an encoding that no handler reads (RFC 9112 6.1 and 6.3), and
@@ -194,6 +208,9 @@ mod tests {
             (request(Method::GET, "/", Version::HTTP_11, &[]), 400),
             (request(Method::GET, "/", Version::HTTP_11, &["a", "b"]), 400),
             (request(Method::CONNECT, "gateway.test:80", Version::HTTP_11, own), 405),
+            (request(Method::OPTIONS, "*", Version::HTTP_11, own), 405),
+            (request(Method::GET, "http://gateway.test/", Version::HTTP_11, own), 200),
+            (request(Method::GET, "http://evil.test/", Version::HTTP_11, own), 400),
         ] {
             let line = format!("{request:?}");
             let response = router.clone().oneshot(request).await.unwrap();

@@ -1,7 +1,7 @@
 //! Bodies of machines, read entry by entry: what does not fit is left out and named, the rest counts.
 //!
-//! Numbers that JSON does not have (`NaN`, `Infinity`, `1e999`) are read as texts, which then do not
-//! fit where a number is required.
+//! Words that JSON does not have (`NaN`, `1e999`, `None`, `012`) are read as texts, which then do not fit
+//! where a number is required; octets that are not UTF-8 as U+FFFD.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -19,9 +19,9 @@ use super::{Problem, Schemas, strict};
 /// Longest message of a rejected entry, characters.
 const MESSAGE_CHARS_MAX: usize = 160;
 
-/// Encloses numbers that JSON does not have in quotation marks.
+/// Encloses words that JSON does not have in quotation marks: other spellings of numbers, of nothing, of truth.
 #[must_use]
-pub fn quoted_numbers(json: &[u8]) -> Cow<'_, [u8]> {
+pub fn quoted_words(json: &[u8]) -> Cow<'_, [u8]> {
     let mut quoted = Vec::new();
     let (mut copied, mut at) = (0, 0);
     while at < json.len() {
@@ -30,7 +30,7 @@ pub fn quoted_numbers(json: &[u8]) -> Cow<'_, [u8]> {
             byte if is_word(byte) => {
                 let length = json[at..].iter().take_while(|byte| is_word(**byte)).count();
                 let word = &json[at..at + length];
-                if is_no_number(word) {
+                if is_foreign(word) {
                     quoted.extend_from_slice(&json[copied..at]);
                     quoted.push(b'"');
                     quoted.extend_from_slice(word);
@@ -59,13 +59,20 @@ fn end_of_text(json: &[u8], start: usize) -> usize {
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)
+    byte.is_ascii_alphanumeric() || b"+-._#()".contains(&byte)
 }
 
-/// True for the words of NaN and infinity, and for numbers beyond the range of 64-bit floats.
-fn is_no_number(word: &[u8]) -> bool {
-    let text = std::str::from_utf8(word).unwrap_or_default();
-    text.parse::<f64>().is_ok_and(|number| !number.is_finite())
+/// True for a word that is neither a number of JSON within the range of 64-bit floats nor a literal.
+fn is_foreign(word: &[u8]) -> bool {
+    let value = serde_json::from_slice::<Value>(word);
+    value.is_err()
+        || value.is_ok_and(|value| value.as_f64().is_some_and(|number| !number.is_finite()))
+}
+
+/// A body without byte order mark; octets that are not UTF-8 become U+FFFD.
+#[must_use]
+pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes))
 }
 
 /// JSON request body without duplicate keys, to be read entry by entry; described as `T`.
@@ -83,7 +90,7 @@ impl<T, S: Send + Sync> FromRequest<S> for LenientJson<T> {
         json_media(request.headers())?;
         plain_encoding(request.headers())?;
         let bytes = whole_body(request, state).await?;
-        let body = json_body::read(&quoted_numbers(&bytes))?;
+        let body = json_body::read(&quoted_words(readable(&bytes).as_bytes()))?;
         Ok(Self { body, schema: PhantomData })
     }
 }
@@ -224,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_json_lacks_become_texts() {
+    fn words_that_json_lacks_become_texts() {
         for (json, read) in [
             (
                 r#"{"a": NaN, "b": [-Infinity, 1e999,inf]}"#,
@@ -232,11 +239,26 @@ mod tests {
             ),
             (r#"{"NaN": "a \" NaN \\", "b": 1e9}"#, json!({"NaN": "a \" NaN \\", "b": 1e9})),
             ("[true,null,-2]", json!([true, null, -2])),
+            (
+                "[-nan(ind),1.#INF,+5,.5,5.,012,None,undefined,True]",
+                json!([
+                    "-nan(ind)",
+                    "1.#INF",
+                    "+5",
+                    ".5",
+                    "5.",
+                    "012",
+                    "None",
+                    "undefined",
+                    "True"
+                ]),
+            ),
         ] {
-            let quoted = quoted_numbers(json.as_bytes());
+            let quoted = quoted_words(json.as_bytes());
             assert_eq!(serde_json::from_slice::<Value>(&quoted).unwrap(), read, "{json}");
         }
-        assert_eq!(quoted_numbers(br#"{"a": "NaN\"#), &br#"{"a": "NaN\"#[..]);
+        assert_eq!(quoted_words(br#"{"a": "NaN\"#), &br#"{"a": "NaN\"#[..]);
+        assert_eq!(readable(b"\xef\xbb\xbf{\"a\":\"M\xfcnchen\"}"), "{\"a\":\"M\u{fffd}nchen\"}");
     }
 
     #[derive(Deserialize)]

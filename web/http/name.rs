@@ -9,13 +9,15 @@ use crate::problem::FieldCode;
 /// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
 /// of direction, line separators, invisible operators, fillers and the blank Braille pattern, byte order mark.
 /// Joiners are left out: scripts need them.
-const INVISIBLE: [std::ops::RangeInclusive<char>; 15] = [
+const INVISIBLE: [std::ops::RangeInclusive<char>; 20] = [
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
     '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
     '\u{61c}'..='\u{61c}',
     '\u{115f}'..='\u{1160}',
-    '\u{180e}'..='\u{180e}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
     '\u{200b}'..='\u{200b}',
     '\u{200e}'..='\u{200f}',
     '\u{2028}'..='\u{202e}',
@@ -24,13 +26,16 @@ const INVISIBLE: [std::ops::RangeInclusive<char>; 15] = [
     '\u{3164}'..='\u{3164}',
     '\u{feff}'..='\u{feff}',
     '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{fffe}'..='\u{ffff}',
+    '\u{1d173}'..='\u{1d17a}',
     '\u{e0000}'..='\u{e007f}',
 ];
 
 /// The same as a pattern of JSON Schema, for 1 to 64 characters.
 pub const PATTERN: &str = concat!(
-    r"^[^\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0]",
-    r"[^\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0]{0,63}$"
+    r"^[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]",
+    r"[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]{0,63}$"
 );
 
 /// True for a name that begins with no blank and has no invisible character.
@@ -79,6 +84,11 @@ mod tests {
             "\u{2800}",
             "\u{e0001}x",
             "a\u{3164}",
+            "a\u{34f}",
+            "\u{17b4}x",
+            "a\u{fff9}b",
+            "\u{ffff}",
+            "\u{1d173}",
         ] {
             let problem = check("/name", name).unwrap_err();
             assert_eq!(

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::automation::language::{
-    Analysis, HttpMethod, SEALED_PREFIX, SECRET_SHOWN, hide_sealed, is_secret_header, shown_url,
+    Analysis, HttpMethod, SECRET_SHOWN, hide_sealed, is_secret_header, shown_url,
     visit_secret_texts,
 };
 
@@ -109,11 +109,7 @@ impl DeliveryRequest {
             if signing_key.is_some() {
                 display["signing_key"] = SECRET_SHOWN.into();
             }
-            visit_secret_texts(&mut display["body"], &mut |_, text| {
-                if text.starts_with(SEALED_PREFIX) {
-                    SECRET_SHOWN.clone_into(text);
-                }
-            });
+            visit_secret_texts(&mut display["body"], &mut |_, text| SECRET_SHOWN.clone_into(text));
             hide_sealed(&mut display["body"]);
         }
         display

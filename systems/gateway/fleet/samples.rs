@@ -79,8 +79,11 @@ fn admit(
     Ok(())
 }
 
-/// False for a coordinate without a fix, out of range or at 0, 0, where receivers without a fix are: the
-/// latest coordinates stay those of the last fix. Readings of the same time come before earlier ones.
+/// Reach around 0, 0 in which a position is that of a receiver without a fix, deg: 100 m of open sea.
+const NULL_ISLAND_DEG: f64 = 0.001;
+
+/// False for a coordinate without a fix or a satellite, out of range or by 0, 0, where receivers without a fix are:
+/// the latest coordinates stay those of the last fix. Readings of the same time come before earlier ones.
 fn is_of_fix(name: &str, readings: &Readings, at_once: impl Fn(&str) -> Option<f64>) -> bool {
     if !["gps.lat_deg", "gps.lon_deg", "gps.alt_m"].contains(&name) {
         return true;
@@ -88,11 +91,13 @@ fn is_of_fix(name: &str, readings: &Readings, at_once: impl Fn(&str) -> Option<f
     let value =
         |name: &str| at_once(name).or_else(|| readings.get(name).map(|reading| reading.value));
     let has_fix = value("gps.fix_mode").is_none_or(|mode| mode >= FIX_MODE_MIN);
+    let has_satellite = at_once("gps.sats_used").is_none_or(|count| count > 0.0);
     let fits = |lat_deg: f64, lon_deg: f64| {
-        (lat_deg, lon_deg) != (0.0, 0.0) && GeoPoint::new(lat_deg, lon_deg).is_ok()
+        let is_by_zero = lat_deg.abs().max(lon_deg.abs()) < NULL_ISLAND_DEG;
+        !is_by_zero && GeoPoint::new(lat_deg, lon_deg).is_ok()
     };
     let point = value("gps.lat_deg").zip(value("gps.lon_deg"));
-    has_fix && point.is_none_or(|(lat_deg, lon_deg)| fits(lat_deg, lon_deg))
+    has_fix && has_satellite && point.is_none_or(|(lat_deg, lon_deg)| fits(lat_deg, lon_deg))
 }
 
 /// Records a reading unless there is a later one that is not to come at `now_ms`.

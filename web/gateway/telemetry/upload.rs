@@ -13,7 +13,7 @@ use groundwave_http::endpoints::{Describe, add_body};
 use groundwave_http::extract::whole_body;
 use groundwave_http::json_body;
 use groundwave_http::json_body::json_media;
-use groundwave_http::lenient::quoted_numbers;
+use groundwave_http::lenient::{quoted_words, readable};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::{Json, Path, Problem, Schemas, strict};
 use groundwave_protocol::{Sample, check_metric};
@@ -91,7 +91,7 @@ impl<T, S: Send + Sync> FromRequest<S> for GzipJson<T> {
         let bytes = whole_body(request, state).await?;
         json_media(&headers)?;
         let json = unpacked(&headers, &bytes)?;
-        Ok(Self(json_body::read(&quoted_numbers(&json))?, PhantomData))
+        Ok(Self(json_body::read(&quoted_words(readable(&json).as_bytes()))?, PhantomData))
     }
 }
 

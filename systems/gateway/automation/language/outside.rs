@@ -90,8 +90,12 @@ pub fn visit_secret_texts(value: &mut Value, visit: &mut impl FnMut(&str, &mut S
                 }
             }
             Value::Object(fields) => {
+                // A list of fields has names as values: {"name": "token", "value": "..."}.
+                let is_named_so = ["name", "key", "title"].iter().any(|name| {
+                    fields.get(*name).and_then(Value::as_str).is_some_and(is_secret_field)
+                });
                 for (name, field) in fields {
-                    let fits = fits || is_secret_field(name);
+                    let fits = fits || is_secret_field(name) || is_named_so && name == "value";
                     walk(field, (&format!("{pointer}/{}", escaped(name)), fits), visit);
                 }
             }
