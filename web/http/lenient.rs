@@ -64,9 +64,7 @@ fn is_word(byte: u8) -> bool {
 
 /// True for a word that is neither a number of JSON within the range of 64-bit floats nor a literal.
 fn is_foreign(word: &[u8]) -> bool {
-    let value = serde_json::from_slice::<Value>(word);
-    value.is_err()
-        || value.is_ok_and(|value| value.as_f64().is_some_and(|number| !number.is_finite()))
+    serde_json::from_slice::<Value>(word).is_err()
 }
 
 /// A body without byte order mark; octets that are not UTF-8 become U+FFFD.
