@@ -44,10 +44,10 @@ pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeli
     }
 }
 
-/// `true` if a line may be a key or a table of TOML.
+/// `true` if a line may be a key or a table of TOML, and for a text without lines.
 fn is_like_toml(text: &str) -> bool {
-    let mut lines = text.lines().map(mahimahi::content);
-    lines.any(|line| line.starts_with('[') || line.contains('='))
+    let mut lines = text.lines().map(mahimahi::content).filter(|line| !line.is_empty()).peekable();
+    lines.peek().is_none() || lines.any(|line| line.starts_with('[') || line.contains('='))
 }
 
 /// Format of a timeline.

@@ -120,7 +120,7 @@ export const test = served.extend<{ errors: RegExp | null; watched: void }>({
   watched: [
     async ({ page, server, errors }, use) => {
       const found: string[] = [];
-      page.on('console', (message) => void (message.type() === 'error' && !errors?.test(message.text()) && found.push(message.text())));
+      page.on('console', (message) => void (message.type() === 'error' && !errors?.test(message.text()) && found.push(`${message.text()} ${message.location().url}`)));
       page.on('pageerror', (error) => void (!errors?.test(String(error)) && found.push(String(error))));
       page.on('request', (request) => {
         const url = request.url();

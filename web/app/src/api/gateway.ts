@@ -65,18 +65,26 @@ export async function base(): Promise<string> {
   return (await offered()).gateway ?? '';
 }
 
-/** The token of the login, and what happens when the gateway no longer takes it. */
+/** The token of the login, what ends its requests, and what happens when the gateway no longer takes it. */
 export const access = {
   token: null as string | null,
+  requests: new AbortController(),
   refused: (): void => undefined,
 };
+
+/** Ends the requests of the login that are under way: the gateway would refuse them. */
+export function abandon(): void {
+  access.requests.abort();
+  access.requests = new AbortController();
+}
 
 export const gateway = placed(createClient<paths>(), base);
 
 gateway.use({
   onRequest({ request }) {
-    if (access.token) request.headers.set('authorization', `Bearer ${access.token}`);
-    return request;
+    if (!access.token) return request;
+    request.headers.set('authorization', `Bearer ${access.token}`);
+    return new Request(request, { signal: access.requests.signal });
   },
   onResponse({ request, response }) {
     // A login that failed is told where it was tried.

@@ -149,6 +149,8 @@ export class Live {
       this.fault = '';
       this.loaded = true;
     } catch (fault) {
+      // The login has ended, and its requests with it.
+      if (!this.session.me) return;
       this.gone = fault instanceof Refusal && fault.status === 0;
       this.fault = (fault as Error).message;
     }

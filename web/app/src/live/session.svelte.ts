@@ -1,6 +1,6 @@
 // Who is logged in at the gateway. The token lives as long as the tab.
 import { Refusal, wanted } from '../api/client';
-import { access, gateway, type AccountRole, type Me } from '../api/gateway';
+import { abandon, access, gateway, type AccountRole, type Me } from '../api/gateway';
 
 const KEY = 'groundwave.token';
 const RANKS: Record<AccountRole, number> = { viewer: 0, operator: 1, admin: 2 };
@@ -71,8 +71,9 @@ export class Session {
   }
 
   async logout(): Promise<void> {
-    await gateway.POST('/api/auth/logout').catch(() => null);
+    const { token } = access;
     this.#end('');
+    if (token) await gateway.POST('/api/auth/logout', { headers: { authorization: `Bearer ${token}` } }).catch(() => null);
   }
 
   async #identify(): Promise<void> {
@@ -86,6 +87,7 @@ export class Session {
   #end(reason: string): void {
     clearTimeout(this.#timer);
     keep(null);
+    abandon();
     this.me = null;
     this.reason = reason;
     this.ended();
