@@ -51,13 +51,13 @@ test('a storm passes over the mesh, and the mesh can be planned', async ({ page,
   await expect(page.locator('#recording option:checked')).toHaveText('Storm over Gothenburg (demo.gwlog)');
   await expect.poll(async () => (await replayed()).at_s, SLOW).toBeGreaterThan(5);
   expect((await replayed()).playing).toBe(true);
+  // From here at rest: a slow machine would let the storm and the failure pass before they are looked at.
+  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.play(false));
   // The first map is small enough for a slow link: page, ground and the first minutes of the recording.
   await expect.poll(() => page.evaluate(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled), SLOW).toBe(true);
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   expect(bytes).toBeGreaterThan(200_000);
   expect(bytes).toBeLessThan(1_000_000);
-  // From here at rest: a slow machine would let the storm and the failure pass before they are looked at.
-  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.play(false));
   await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(30));
   await expect.poll(async () => (await replayed()).frame?.nodes.length ?? 0, SLOW).toBeGreaterThan(0);
   const start = (await replayed()).frame!;
