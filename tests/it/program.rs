@@ -198,7 +198,7 @@ fn the_header_names_the_tiles_that_were_used() {
 
 #[test]
 fn values_of_a_station_that_no_option_names_are_shown_as_assumed() {
-    let shown = |ends: [&str; 2], more: &[&str]| {
+    let line = |ends: [&str; 2], more: &[&str]| {
         let words = [&["link", "--flat-earth"], &ends[..], more].concat();
         let output = groundwave(&words);
         let text = String::from_utf8(output.stdout).unwrap();
@@ -206,11 +206,14 @@ fn values_of_a_station_that_no_option_names_are_shown_as_assumed() {
     };
     let bare = ["57.7,11.9", "57.72,11.95"];
     let all = "radio wifi_5g_mesh, antenna omni_2_15, 10 m above ground";
-    assert_eq!(shown(bare, &[]).as_deref(), Some(all));
-    let named = shown(["57.7,11.9,20", "57.72,11.95"], &["--radio", "rak4631_eu"]).unwrap();
-    assert!(named.starts_with("antenna ") && named.ends_with(", 10 m above ground"), "{named}");
+    assert_eq!(line(bare, &[]).as_deref(), Some(all));
+    let devices = line(["57.7,11.9,20", "57.72,11.95"], &["--radio", "rak4631_eu"]).unwrap();
+    assert!(
+        devices.starts_with("antenna ") && devices.ends_with(", 10 m above ground"),
+        "{devices}"
+    );
     let options = ["--radio", "ptp_5g8", "--gain-dbi", "20", "--height", "12"];
-    assert_eq!(shown(bare, &options), None);
+    assert_eq!(line(bare, &options), None);
     let value = json(&[&["--json", "link", "--flat-earth"], &bare[..]].concat());
     let end = &value["assumed_stations"][1];
     assert_eq!((&end["radio"], &end["height_agl_m"]), (&"wifi_5g_mesh".into(), &10.0.into()));
