@@ -240,10 +240,10 @@ impl Prepared<'_> {
 
     /// Loss of woodland, dB: of that around the ends, or else of that on every path.
     pub(super) fn vegetation_db(&self) -> f64 {
-        if let [None, None] = [0, 1].map(|end| self.woodland_db(end)) {
-            return self.path_woodland_db();
+        match [0, 1].map(|end| self.woodland_db(end)) {
+            [None, None] => self.path_woodland_db(),
+            ends => ends.into_iter().flatten().sum(),
         }
-        [0, 1].into_iter().filter_map(|end| self.woodland_db(end)).sum()
     }
 
     /// Loss of the woodland on every path, dB.

@@ -1,6 +1,5 @@
 //! Loss in towns by COST 231-Hata.
 
-use groundwave_propagation::free_space::free_space_loss_db;
 use groundwave_propagation::hata::{
     Area, BASE_HEIGHT_M, COST231_KM, COST231_MHZ, MOBILE_HEIGHT_M, cost231_hata_db,
     location_sigma_db,
@@ -11,17 +10,9 @@ use groundwave_propagation::profile::PathProfile;
 use super::direction::settings;
 use super::{
     Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
-    Validity,
+    Validity, hata_mobile,
 };
-use crate::radio::surroundings::Surroundings;
 use crate::radio::warning::{Warning, Warnings};
-
-/// Heights of the base station, m above ground, as under extended Hata.
-const BASE_AGL_MIN_M: f64 = 10.0;
-const BASE_AGL_MAX_M: f64 = 1_000.0;
-
-/// Shares of places, percent, as under extended Hata.
-const LOCATION_PERCENT: [f64; 2] = [1.0, 99.0];
 
 settings! {
     /// Settings of COST 231-Hata.
@@ -62,7 +53,7 @@ impl PathLossModel for Cost231Hata {
     }
 
     fn shares(&self) -> ShareRanges {
-        ShareRanges { location_percent: Some(LOCATION_PERCENT), ..ShareRanges::NONE }
+        hata_mobile::SHARES
     }
 
     fn validity(&self) -> Validity {
@@ -78,10 +69,7 @@ impl PathLossModel for Cost231Hata {
     }
 
     fn heights(&self) -> HeightRanges {
-        HeightRanges {
-            lower_agl_m: [0.0, BASE_AGL_MAX_M],
-            higher_agl_m: [BASE_AGL_MIN_M, BASE_AGL_MAX_M],
-        }
+        hata_mobile::HEIGHTS
     }
 
     fn uses_terrain(&self) -> bool {
@@ -131,9 +119,10 @@ impl PreparedCost {
         let base_agl_m = direction.antenna_agl_m[1 - mobile];
         let [low_mhz, high_mhz] = COST231_MHZ;
         let in_range = (low_mhz..=high_mhz).contains(&frequency_mhz)
-            && (BASE_AGL_MIN_M..=BASE_AGL_MAX_M).contains(&base_agl_m)
-            && (0.0..=BASE_AGL_MAX_M).contains(&mobile_agl_m);
-        let area = area(direction.surroundings[mobile]).filter(|_| in_range)?;
+            && hata_mobile::fits(mobile_agl_m, base_agl_m);
+        // There is no formula for open country.
+        let area = Some(hata_mobile::area(direction.surroundings[mobile]))
+            .filter(|area| in_range && *area != Area::Rural)?;
         let sigma_db = location_sigma_db(frequency_mhz, area).ok()?;
         let limited = |value: f64, [low, high]: [f64; 2]| value.clamp(low, high);
         let limited_agl_m =
@@ -165,42 +154,25 @@ impl PreparedModel for PreparedCost {
         let loss =
             cost231_hata_db(self.frequency_mhz, base_m, mobile_m, distance_m * 1e-3, metropolitan);
         let loss_db = loss.map_err(|_| Warning::ModelOutOfRange)?;
-        let rise_m = last_m + self.antenna_agl_m[1] - first_m - self.antenna_agl_m[0];
-        let slant_m = (distance_m * distance_m + rise_m * rise_m).sqrt();
-        let median_db = loss_db - free_space_loss_db(slant_m, self.frequency_mhz);
-        let mut warnings = self.warnings;
-        warnings.note(median_db < 0.0, Warning::BelowFreeSpaceClamped);
-        let reference_db = median_db.max(0.0);
-        Ok(Attenuation {
-            reference_attenuation_db: Some(reference_db),
-            variability_db: Some(self.location_db.max(-reference_db)),
-            median_db: Some(reference_db),
-            sigma_db: self.sigma_db,
-            warnings,
-            ..Attenuation::default()
-        })
-    }
-}
-
-/// Surroundings of the mobile: those that nobody described, and trees, count as a suburb. `None` in open country.
-const fn area(surroundings: Surroundings) -> Option<Area> {
-    match surroundings {
-        Surroundings::Open => None,
-        Surroundings::Unknown | Surroundings::Forest | Surroundings::Suburban => {
-            Some(Area::Suburban)
-        }
-        Surroundings::Urban => Some(Area::Urban),
-        Surroundings::DenseUrban => Some(Area::DenseUrban),
+        let median_db = hata_mobile::excess_db(
+            loss_db,
+            self.frequency_mhz,
+            distance_m,
+            [*first_m, *last_m],
+            self.antenna_agl_m,
+        );
+        Ok(hata_mobile::attenuation(median_db, self.location_db, self.sigma_db, self.warnings))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use groundwave_propagation::free_space::free_space_loss_db;
     use groundwave_propagation::polarization::Polarization;
 
     use super::super::Model;
     use super::*;
-    use crate::radio::Environment;
+    use crate::radio::{Environment, Surroundings};
 
     fn prepared(
         frequency_mhz: f64,

@@ -1,8 +1,7 @@
 //! Loss in towns, suburbs and open country by the extended Hata model (NTIA).
 
-use groundwave_propagation::free_space::free_space_loss_db;
 use groundwave_propagation::hata::{
-    Area, BASE_HEIGHT_M, Edition, MOBILE_HEIGHT_M, Path, Sea, location_sigma_db,
+    BASE_HEIGHT_M, Edition, MOBILE_HEIGHT_M, Path, Sea, location_sigma_db,
 };
 use groundwave_propagation::p1812::location_loss_db;
 use groundwave_propagation::profile::{GroundCover, PathProfile};
@@ -10,17 +9,9 @@ use groundwave_propagation::profile::{GroundCover, PathProfile};
 use super::direction::settings;
 use super::{
     Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
-    Validity,
+    Validity, hata_mobile,
 };
-use crate::radio::surroundings::Surroundings;
 use crate::radio::warning::{Warning, Warnings};
-
-/// Heights of the base station, m above ground: Hata's antennas stand above their surroundings.
-const BASE_AGL_MIN_M: f64 = 10.0;
-const BASE_AGL_MAX_M: f64 = 1_000.0;
-
-/// Shares of places, percent (ITU-R P.1812-8 §4.8).
-const LOCATION_PERCENT: [f64; 2] = [1.0, 99.0];
 
 settings! {
     /// Settings of extended Hata.
@@ -62,7 +53,7 @@ impl PathLossModel for ExtendedHata {
     }
 
     fn shares(&self) -> ShareRanges {
-        ShareRanges { location_percent: Some(LOCATION_PERCENT), ..ShareRanges::NONE }
+        hata_mobile::SHARES
     }
 
     fn validity(&self) -> Validity {
@@ -76,10 +67,7 @@ impl PathLossModel for ExtendedHata {
     }
 
     fn heights(&self) -> HeightRanges {
-        HeightRanges {
-            lower_agl_m: [0.0, BASE_AGL_MAX_M],
-            higher_agl_m: [BASE_AGL_MIN_M, BASE_AGL_MAX_M],
-        }
+        hata_mobile::HEIGHTS
     }
 
     fn uses_terrain(&self) -> bool {
@@ -126,12 +114,11 @@ impl Mobile {
         let mobile_agl_m = direction.antenna_agl_m[mobile];
         let base_agl_m = direction.antenna_agl_m[1 - mobile];
         let in_range = (150.0..=3_700.0).contains(&frequency_mhz)
-            && (BASE_AGL_MIN_M..=BASE_AGL_MAX_M).contains(&base_agl_m)
-            && (0.0..=BASE_AGL_MAX_M).contains(&mobile_agl_m);
+            && hata_mobile::fits(mobile_agl_m, base_agl_m);
         if !in_range {
             return None;
         }
-        let area = area(direction.surroundings[mobile]);
+        let area = hata_mobile::area(direction.surroundings[mobile]);
         let sigma_db = location_sigma_db(frequency_mhz, area).ok()?;
         let is_between = |value: f64, [low, high]: [f64; 2]| (low..=high).contains(&value);
         let mut warnings = Warnings::default();
@@ -172,21 +159,14 @@ impl Mobile {
         let [Some(first_m), Some(last_m)] = [ground_msl_m.first(), ground_msl_m.last()] else {
             return None;
         };
-        let rise_m = last_m + path.base_agl_m - first_m - path.mobile_agl_m;
-        let distance_m = profile.distance_m();
-        let slant_m = (distance_m * distance_m + rise_m * rise_m).sqrt();
-        let excess_db = loss.loss_db - free_space_loss_db(slant_m, path.frequency_mhz);
+        let excess_db = hata_mobile::excess_db(
+            loss.loss_db,
+            path.frequency_mhz,
+            profile.distance_m(),
+            [*first_m, *last_m],
+            [path.mobile_agl_m, path.base_agl_m],
+        );
         excess_db.is_finite().then_some(excess_db)
-    }
-}
-
-/// Surroundings of the mobile. Those that nobody described count as a suburb, the middle one; so do trees.
-const fn area(surroundings: Surroundings) -> Area {
-    match surroundings {
-        Surroundings::Open => Area::Rural,
-        Surroundings::Unknown | Surroundings::Forest | Surroundings::Suburban => Area::Suburban,
-        Surroundings::Urban => Area::Urban,
-        Surroundings::DenseUrban => Area::DenseUrban,
     }
 }
 
@@ -209,18 +189,7 @@ impl PreparedModel for PreparedHata {
             warnings = warnings.union(mobile.warnings);
         }
         let [median_db, location_db, sigma_db] = sums_db.map(|db| db / self.0.len() as f64);
-        // On tops of hills and over sea the corrections may exceed the loss.
-        warnings.note(median_db < 0.0, Warning::BelowFreeSpaceClamped);
-        let reference_db = if median_db > 0.0 { median_db } else { 0.0 };
-        let variability_db = if location_db < -reference_db { -reference_db } else { location_db };
-        Ok(Attenuation {
-            reference_attenuation_db: Some(reference_db),
-            variability_db: Some(variability_db),
-            median_db: Some(reference_db),
-            sigma_db,
-            warnings,
-            ..Attenuation::default()
-        })
+        Ok(hata_mobile::attenuation(median_db, location_db, sigma_db, warnings))
     }
 }
 

@@ -41,6 +41,7 @@ mod delta_bullington;
 mod direction;
 mod extended_hata;
 mod free_space;
+mod hata_mobile;
 mod heights;
 mod itm;
 mod p1812;

@@ -3,7 +3,7 @@ use groundwave_propagation::profile::PathClutter;
 
 use super::super::Model;
 use super::*;
-use crate::radio::Environment;
+use crate::radio::{Environment, Surroundings};
 
 fn direction(frequency_mhz: f64, antenna_agl_m: [f64; 2], around: Surroundings) -> Direction {
     let values = Environment::default().setting_values();
