@@ -42,10 +42,7 @@ spent() {
 
 binaries=${DIST_BINARIES:-}
 if [ -z "$binaries" ]; then
-    # Programs without shared libraries, and without folders of this machine in their messages; random numbers as in
-    # scripts/programs.sh.
-    export RUSTFLAGS="-C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\" \
---remap-path-prefix=$PWD=groundwave --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    . scripts/static.sh
     rm -f "$out.times"
     cargo build --locked --release --target "$target" --package groundwave --bin groundwave
     spent groundwave

@@ -5,10 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-out/programs}
 target=$(rustc -vV | sed -n 's/^host: //p')
-# Random numbers come from the system call: the usual way looks a function up that programs without shared libraries do
-# not have, and then needs /dev/random.
-export RUSTFLAGS="-C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\" \
---remap-path-prefix=$PWD=groundwave --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+. scripts/static.sh
 cargo build --locked --profile small --target "$target" --package groundwave_agent --package groundwave_impaird
 mkdir -p "$folder"
 for program in groundwave-agent groundwave-impaird; do
