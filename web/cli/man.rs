@@ -74,7 +74,7 @@ fn references() -> [String; 3] {
     command.build();
     let documents = documents();
     let keys = options::page(&command);
-    [markdown(super::command()), http::page(&documents.iter().collect::<Vec<_>>()), keys]
+    [markdown(super::command()), http::page(&documents), keys]
 }
 
 /// OpenAPI documents of the interfaces of all services.
