@@ -1,15 +1,17 @@
 //! Streams of real MJPEG and RTSP servers.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use groundwave_io_gateway::camera::jpeg::FrameSplitter;
 use groundwave_needs::needs;
 use serde_json::{Value, json};
 
-use super::{CAMERAS, await_running, await_status, bench, define, free_port};
+use super::{CAMERAS, await_running, await_status, bench, define};
 
 /// Program that ends with the test.
 struct Program(Child);
@@ -66,6 +68,60 @@ fn frames(reader: &mut BufReader<TcpStream>, count: usize) -> Vec<Vec<u8>> {
     pictures
 }
 
+/// Pictures of some 150 KB, as ffmpeg encodes them: those that one viewer gets are more than its socket holds.
+fn pictures() -> Vec<Vec<u8>> {
+    let output = Command::new("ffmpeg")
+        .args(["-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=640x480:rate=20"])
+        .args(["-vf", "noise=alls=20:allf=t", "-q:v", "5", "-frames:v", "20"])
+        .args(["-f", "image2pipe", "-c:v", "mjpeg", "pipe:1"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let pictures = FrameSplitter::default().push(&output.stdout);
+    assert_eq!(pictures.len(), 20, "{}", String::from_utf8_lossy(&output.stderr));
+    pictures.into_iter().map(|picture| picture.to_vec()).collect()
+}
+
+/// Camera that sends 20 pictures a second over HTTP, each with another comment; address, and number of its clients.
+fn mjpeg_camera() -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let clients = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&clients);
+    let pictures = pictures();
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            count.fetch_add(1, Ordering::SeqCst);
+            let pictures = pictures.clone();
+            // Ends with its client.
+            std::thread::spawn(move || send_pictures(client, &pictures));
+        }
+    });
+    (address, clients)
+}
+
+fn send_pictures(mut client: TcpStream, pictures: &[Vec<u8>]) -> std::io::Result<()> {
+    let mut line = String::new();
+    let mut reader = BufReader::new(client.try_clone()?);
+    while line != "\r\n" {
+        line.clear();
+        reader.read_line(&mut line)?;
+    }
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=next\r\n\r\n";
+    client.write_all(head.as_bytes())?;
+    for (number, picture) in (0_u32..).zip(pictures.iter().cycle()) {
+        // Start of image, and a comment of four bytes.
+        let mut part =
+            b"--next\r\nContent-Type: image/jpeg\r\n\r\n\xff\xd8\xff\xfe\x00\x06".to_vec();
+        part.extend(number.to_be_bytes());
+        part.extend_from_slice(&picture[2..]);
+        part.extend_from_slice(b"\r\n");
+        client.write_all(&part)?;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
 /// Frames that a viewer waits for.
 const FRAMES: usize = 40;
 
@@ -74,27 +130,8 @@ const FRAMES: usize = 40;
 fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
     let bench = bench();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
-    let port = free_port();
-    // It serves one client and ends with it: a second upstream would find nobody.
-    let url = format!("http://127.0.0.1:{port}/x");
-    let _server = Program(
-        Command::new("ffmpeg")
-            .args([
-                "-loglevel",
-                "error",
-                "-re",
-                "-f",
-                "lavfi",
-                "-i",
-                "testsrc=size=640x480:rate=20",
-            ])
-            // Frames of some 150 KB: those that one viewer gets are more than its socket holds.
-            .args(["-vf", "noise=alls=20:allf=t", "-q:v", "5"])
-            .args(["-c:v", "mjpeg", "-f", "mpjpeg", "-listen", "1", &url])
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap(),
-    );
+    let (source, clients) = mjpeg_camera();
+    let url = format!("http://{source}/x");
     let camera = define(
         &bench,
         &admin,
@@ -137,6 +174,7 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
     assert_eq!(decoded(&backlog[0]), (640, 480));
     assert!(backlog.len() < FRAMES, "{} frames for it", backlog.len());
     assert_eq!(bench.get(&operator, &format!("{camera}/status")).is(200)["state"], "stopped");
+    assert_eq!(clients.load(Ordering::SeqCst), 1, "one upstream for all viewers");
 }
 
 #[needs(rtsp_server)]
