@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use super::accept::{Accept, PeerOf};
 use super::admission::{Admission, Bounds, Place, Tally};
 use super::connection::{Timeouts, converse};
+use super::layers::addressed;
 use super::tls::HANDSHAKE;
 
 /// Grace period of requests in flight at shutdown.
@@ -80,7 +81,7 @@ pub async fn serve_to<L: Accept, P: PeerOf<L>>(
     serve_with::<L, P>(listener, router, stop, Serving::of_process()).await
 }
 
-/// As [`serve_to`], with parameters.
+/// As [`serve_to`], with parameters. Requests that do not name this server are refused: see [`addressed`].
 ///
 /// # Errors
 /// When the listener fails.
@@ -90,6 +91,7 @@ pub async fn serve_with<L: Accept, P: PeerOf<L>>(
     stop: CancellationToken,
     serving: Serving,
 ) -> io::Result<()> {
+    let router = addressed(router);
     let (connections, cut_off) = (TaskTracker::new(), CancellationToken::new());
     let mut reports = Reports::default();
     loop {

@@ -22,7 +22,6 @@ pub use super::gateway_config::{GatewayConfig, TunnelChoice};
 use super::tunnel_listener::TunnelListener;
 use crate::Gateway;
 use groundwave_http::Failure;
-use groundwave_http::layers;
 use groundwave_http::serve::{Serving, serve_with};
 use groundwave_http::{Problem, id};
 
@@ -65,7 +64,7 @@ impl RunningGateway {
         for listener in listeners.into_iter().flatten() {
             gateway.outbound.listens_on(listener.local_addr()?);
         }
-        let routes = layers::addressed(crate::router(gateway.clone()));
+        let routes = crate::router(gateway.clone());
         let routes = super::proxies::behind(routes, &config.trusted_proxies);
         let failed = |problem: Problem| Failure::Machine(problem.detail);
         let bootstrap = config.state.file(BOOTSTRAP);
