@@ -15,7 +15,9 @@ const TIMES: &[(&str, u64)] = &[
     ("msec", 1_000_000),
     ("msecs", 1_000_000),
     ("us", 1_000),
-    ("µs", 1_000),
+    // Micro sign, and the Greek letter that keyboards have.
+    ("\u{b5}s", 1_000),
+    ("\u{3bc}s", 1_000),
     ("usec", 1_000),
     ("usecs", 1_000),
     ("ns", 1),
@@ -83,7 +85,10 @@ pub fn duration_ns(text: &str) -> Result<u64, InvalidQuantity> {
     scaled(text, TIMES, allowed)
 }
 
-/// A rate in bit/s; without a unit, bit/s.
+/// Minimum rate without a unit, bit/s: smaller numbers are those of larger units.
+const PLAIN_RATE_MIN_BPS: u64 = 1_000;
+
+/// A rate in bit/s; without a unit, bit/s, from 1000 on.
 ///
 /// # Errors
 /// The text found and the forms allowed.
@@ -93,7 +98,13 @@ pub fn rate_bps(text: &str) -> Result<u64, InvalidQuantity> {
         let allowed = format!("{as_bits}, or {as_bytes} where bytes a second are meant, as in tc");
         return Err(invalid(text, &allowed));
     }
-    scaled(text, RATES, "a rate: 64kbit, 10mbit, 2.5gbit, or bit/s as a plain number")
+    let bps = scaled(text, RATES, "a rate: 64kbit, 10mbit, 2.5gbit, or bit/s as a plain number")?;
+    let plain = text.trim();
+    if bps < PLAIN_RATE_MIN_BPS && bps > 0 && number(plain).is_some() {
+        let allowed = format!("a rate with its unit: {plain}bit, {plain}kbit, {plain}mbit");
+        return Err(invalid(text, &allowed));
+    }
+    Ok(bps)
 }
 
 /// A size in bytes; without a unit, bytes.
@@ -267,6 +278,7 @@ mod tests {
             ("1.5s", 1_500_000_000),
             ("250us", 250_000),
             ("250 µs", 250_000),
+            ("250\u{3bc}s", 250_000),
             ("100msecs", 100_000_000),
             ("0", 0),
             ("7ns", 7),
@@ -282,6 +294,7 @@ mod tests {
             ("64kbit", 64_000),
             ("1kibit", 1024),
             ("9600", 9_600),
+            ("10bit", 10),
             ("2.5gbit", 2_500_000_000),
         ];
         for (text, want) in rates {
@@ -306,6 +319,13 @@ mod tests {
             let allowed = "allowed 10mbit, or 80mbit where bytes a second are meant, as in tc";
             assert_eq!(error, format!("found {text:?}, {allowed}"));
         }
+    }
+
+    #[test]
+    fn a_small_rate_without_a_unit_is_asked_back() {
+        let allowed = "allowed a rate with its unit: 10bit, 10kbit, 10mbit";
+        assert_eq!(rate_bps(" 10").unwrap_err(), format!("found \"10\", {allowed}"));
+        assert_eq!(rate_bps("1000"), Ok(1_000));
     }
 
     #[test]

@@ -43,10 +43,11 @@ pub enum RateTableError {
 pub fn steps(text: &str) -> Result<(Vec<(u64, Rate)>, u64), RateTableError> {
     let mut rows: Vec<(u64, Rate)> = Vec::new();
     let mut first_ms = 0;
+    let heading = heading(text);
     for (index, text_line) in text.lines().enumerate() {
         let line = index + 1;
         let row = content(text_line);
-        if row.is_empty() {
+        if row.is_empty() || heading == Some(index) {
             continue;
         }
         let invalid = || RateTableError::Row { line, found: row.chars().take(40).collect() };
@@ -87,11 +88,23 @@ fn columns(row: &str) -> Option<[f64; 2]> {
     words.next().is_none().then_some(both)
 }
 
-/// `true` if the first row has two numbers.
+/// Index of the line of titles, such as `time_s,rate_mbps`, above the first row; not that of a timeline (`at`).
+fn heading(text: &str) -> Option<usize> {
+    let lines = text.lines().map(content).enumerate();
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    let (index, first) = lines.next()?;
+    let is_heading = first.starts_with(char::is_alphabetic)
+        && !first.contains(|letter: char| letter.is_ascii_digit())
+        && first.split([' ', '\t', ',', ';']).next() != Some("at");
+    let is_above_rows = lines.next().is_some_and(|(_, line)| columns(line).is_some());
+    (is_heading && is_above_rows).then_some(index)
+}
+
+/// `true` if the first row, below a line of titles if there is one, has two numbers.
 #[must_use]
 pub fn is_table(text: &str) -> bool {
     let first = text.lines().map(content).find(|line| !line.is_empty());
-    first.is_some_and(|line| columns(line).is_some())
+    first.is_some_and(|line| columns(line).is_some()) || heading(text).is_some()
 }
 
 #[cfg(test)]
@@ -105,6 +118,10 @@ mod tests {
         let bps: Vec<_> = rows.iter().map(|(at_ms, rate)| (*at_ms, rate.bps)).collect();
         assert_eq!(bps, [(0, 4_500_000), (500, OUTAGE.bps), (2_000, 12_000_000)]);
         assert_eq!((length_ms, rows[0].1.burst_bytes), (3_500, 9_000));
+        let titled =
+            format!("# by hand\ntime (s), rate (Mbit/s)\n{}", &text[text.find("100.0").unwrap()..]);
+        assert_eq!(steps(&titled).unwrap().0, rows);
+        assert!(is_table(&titled) && !is_table("at,rate\n0 1\n"));
         assert!(is_table(text) && !is_table("12\n13\n") && !is_table("at,rate\n0s,1mbit\n"));
     }
 

@@ -1,5 +1,6 @@
 //! Timelines from files of any of their formats.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::impairment_spec::ImpairmentSpec;
@@ -22,6 +23,12 @@ pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, Timeline
 /// # Errors
 /// The first invalid part, with its line.
 pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
+    // Lines of classic Mac OS, which spreadsheets still write.
+    let lines = match text.contains('\r') && !text.contains('\n') {
+        true => Cow::Owned(text.replace('\r', "\n")),
+        false => Cow::Borrowed(text),
+    };
+    let text = &*lines;
     let ending = Path::new(name).extension();
     let ending = ending.and_then(|ending| ending.to_str());
     let format = match ending.map(str::to_lowercase).as_deref() {
@@ -75,5 +82,22 @@ fn check_base(base: &ImpairmentSpec, format: Format, name: &str) -> Result<(), T
             let option = format!("--{}", key.replace('_', "-"));
             Err(TimelineError::Beside { option, file: name.to_owned(), allowed })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_may_end_with_carriage_returns() {
+        let options = TimelineOptions {
+            directions: Vec::new(),
+            window_ns: 100_000_000,
+            speed: 1.0,
+            base: ImpairmentSpec::default(),
+        };
+        let read = |text: &str| parse(text, "trace", &options).unwrap();
+        assert_eq!(read("1\r2\r40\r"), read("1\n2\n40\n"));
     }
 }
