@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use groundwave_model::radio::{Environment, Station};
+use groundwave_model::radio::{Environment, Station, Surroundings};
 use groundwave_model::sample;
 use groundwave_model::terrain::{Flat, GeoPoint, Terrain};
 use groundwave_simulation::coverage::{
@@ -87,8 +87,18 @@ fn report() {
 /// alone. Rounds alternate, so that both have the same machine.
 fn intervals() {
     println!("cells with intervals and without, minimum CPU of {ROUNDS_OF_RATIO} rounds each");
-    for samples in [0, 512] {
-        let (grid, setup) = square(samples);
+    for (samples, surroundings, receiver_agl_m) in [
+        (0, Surroundings::Unknown, 1.5),
+        (512, Surroundings::Unknown, 1.5),
+        (0, Surroundings::Open, 1.5),
+        (512, Surroundings::Open, 1.5),
+        (0, Surroundings::Open, 10.0),
+        (512, Surroundings::Open, 10.0),
+    ] {
+        let (grid, mut setup) = square(samples);
+        setup.transmitter.surroundings = surroundings;
+        setup.receiver.surroundings = surroundings;
+        setup.receiver.height_agl_m = receiver_agl_m;
         let site = setup.prepare(&**TERRAIN).expect("a sound setup");
         let evaluation = Evaluation { site: &site, terrain: &**TERRAIN, grid: &grid };
         let mut minimum_ns = [u64::MAX; 2];
@@ -106,7 +116,8 @@ fn intervals() {
         let [with_ms, without_ms] = minimum_ns.map(|ns| ns as f64 / 1e6);
         let ratio = with_ms / without_ms;
         println!(
-            "{samples:5} samples: {with_ms:7.1} and {without_ms:7.1} ms CPU, ratio {ratio:.3}"
+            "{samples:5} samples, surroundings {surroundings:?}, receiver at {receiver_agl_m} m: \
+             {with_ms:7.1} and {without_ms:7.1} ms CPU, ratio {ratio:.3}"
         );
     }
 }

@@ -103,6 +103,48 @@ pub fn clearance(
     open
 }
 
+/// Samples that are judged at once.
+const SAMPLES_AT_ONCE: usize = 16;
+
+/// Whether the path over the terrain of [`clearance`] is clear as [`Clearance::is_clear`] has it, but for paths on the
+/// very limit. It begins at the receiver, which most often stands low, and ends at the first terrain in the zone; no
+/// division and no root a sample.
+#[must_use]
+pub fn is_clear(
+    elevation_msl_m: &[f64],
+    step_m: f64,
+    antenna_msl_m: [f64; 2],
+    wavelength_m: f64,
+    k_factor: f64,
+) -> bool {
+    let gaps = elevation_msl_m.len().saturating_sub(1);
+    if gaps < 2 || step_m <= 0.0 {
+        return true;
+    }
+    let slope_m = (antenna_msl_m[1] - antenna_msl_m[0]) / gaps as f64;
+    let bulge_m_per_gap2 = step_m * step_m / (2.0 * k_factor * EARTH_RADIUS_M);
+    let zone_m2_per_gap2 = CLEAR_RATIO * CLEAR_RATIO * wavelength_m * step_m / gaps as f64;
+    let mut end = gaps;
+    while end > 1 {
+        let first = end.saturating_sub(SAMPLES_AT_ONCE).max(1);
+        let mut blocked = false;
+        for (at, ground_msl_m) in (first as i32..).zip(&elevation_msl_m[first..end]) {
+            // Whole numbers: exact.
+            let (from_tx, from_rx) = (f64::from(at), f64::from(gaps as i32 - at));
+            let product = from_tx * from_rx;
+            let clear_m =
+                antenna_msl_m[0] + slope_m * from_tx - ground_msl_m - bulge_m_per_gap2 * product;
+            // Samples without ground block nothing.
+            blocked |= clear_m < 0.0 || clear_m * clear_m < zone_m2_per_gap2 * product;
+        }
+        if blocked {
+            return false;
+        }
+        end = first;
+    }
+    true
+}
+
 impl Clearance {
     /// `true` if 0.6 of the first Fresnel zone is clear of terrain.
     #[must_use]

@@ -6,7 +6,7 @@ use groundwave_values::bounds::BadValue;
 
 use super::antenna::pointing_loss_db;
 use super::availability::availability;
-use super::fresnel::{CLEAR_RATIO, Clearance, clearance};
+use super::fresnel::{CLEAR_RATIO, Clearance, clearance, is_clear};
 use super::geometry::{SHORTEST_M, View, geometry};
 use super::losses::{PathLoss, path_loss, terrain_attenuation};
 use super::modulation::{Selected, packet_error_prob};
@@ -40,12 +40,26 @@ impl Prepared<'_> {
 
     /// The same over a profile of two heights or more.
     pub(super) fn clearance_over(&self, profile: &PathProfile<'_>) -> Clearance {
+        self.over(profile, clearance)
+    }
+
+    /// `true` if 0.6 of the first Fresnel zone over a path is clear.
+    pub(super) fn is_clear_over(&self, profile: &PathProfile<'_>) -> bool {
+        self.over(profile, is_clear)
+    }
+
+    /// A measure of the ray over a path.
+    fn over<T>(
+        &self,
+        profile: &PathProfile<'_>,
+        measure: impl Fn(&[f64], f64, [f64; 2], f64, f64) -> T,
+    ) -> T {
         let heights_msl_m = profile.elevation_msl_m;
         let antennas = [
             heights_msl_m[0] + self.tx.height_agl_m,
             heights_msl_m[heights_msl_m.len() - 1] + self.rx.height_agl_m,
         ];
-        clearance(heights_msl_m, profile.step_m, antennas, self.wavelength_m, self.env.k_factor)
+        measure(heights_msl_m, profile.step_m, antennas, self.wavelength_m, self.env.k_factor)
     }
 
     /// The budget over a checked path with the attenuation of `terrain`.

@@ -238,7 +238,7 @@ impl<'a> PreparedTransmitter<'a> {
 
     /// `true` if 0.6 of the first Fresnel zone over a path is clear.
     pub fn is_clear(&self, profile: &PathProfile<'_>) -> bool {
-        self.link.clearance_over(profile).is_clear()
+        self.link.is_clear_over(profile)
     }
 
     /// The distribution of links like that to the receiver in a place, whose budget was computed.

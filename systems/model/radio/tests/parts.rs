@@ -5,7 +5,7 @@ use groundwave_propagation::polarization::Polarization;
 use groundwave_propagation::spherical_earth::Ground;
 
 use super::super::antenna::{gain_toward_dbi, pointing_loss_db};
-use super::super::fresnel::{EARTH_RADIUS_M, clearance, first_radius_m};
+use super::super::fresnel::{CLEAR_RATIO, EARTH_RADIUS_M, clearance, first_radius_m, is_clear};
 use super::super::{Antenna, Pointing};
 use super::{Random, near};
 
@@ -114,6 +114,28 @@ fn paths_without_interior_have_no_clearance() {
         assert!(result.line_of_sight && result.min_clearance_m.is_none());
     }
     assert!(clearance(&[1.0, 1.0, 1.0], 0.0, [5.0, 5.0], 0.1, 1.0).min_clearance_m.is_none());
+}
+
+#[test]
+fn a_path_is_clear_as_its_clearance_has_it() {
+    let mut random = Random(5);
+    let mut clear = 0;
+    for count in (0..2_000).map(|round| round % 70) {
+        let heights: Vec<f64> = (0..count)
+            .map(|at| if at % 23 == 22 { f64::NAN } else { random.between(0.0, 150.0) })
+            .collect();
+        let antennas = [random.between(60.0, 300.0), random.between(60.0, 300.0)];
+        let (step_m, wavelength_m) = (random.between(0.0, 300.0), random.between(0.03, 3.0));
+        let whole = clearance(&heights, step_m, antennas, wavelength_m, 4.0 / 3.0);
+        let is_on_limit =
+            whole.fresnel_clearance_ratio.is_some_and(|ratio| (ratio - CLEAR_RATIO).abs() < 1e-9);
+        if !is_on_limit {
+            let alone = is_clear(&heights, step_m, antennas, wavelength_m, 4.0 / 3.0);
+            assert_eq!(alone, whole.is_clear(), "{whole:?}");
+        }
+        clear += usize::from(whole.is_clear());
+    }
+    assert!((400..1_600).contains(&clear), "{clear} of 2000 are clear");
 }
 
 /// The squared comparison here and the Bullington construction find the same edge.
