@@ -82,8 +82,9 @@ fn admit(
 /// Reach around 0, 0 in which a position is that of a receiver without a fix, deg: 100 m of open sea.
 const NULL_ISLAND_DEG: f64 = 0.001;
 
-/// False for a coordinate without a fix or a satellite, out of range or by 0, 0, where receivers without a fix are:
-/// the latest coordinates stay those of the last fix. Readings of the same time come before earlier ones.
+/// False for a coordinate without a fix or a satellite, out of range or by 0, 0, where receivers without a fix are, and
+/// for a latitude or longitude without the other one of its time: the latest coordinates stay those of the last fix.
+/// Readings of the same time come before earlier ones.
 fn is_of_fix(name: &str, readings: &Readings, at_once: impl Fn(&str) -> Option<f64>) -> bool {
     if !["gps.lat_deg", "gps.lon_deg", "gps.alt_m"].contains(&name) {
         return true;
@@ -96,7 +97,13 @@ fn is_of_fix(name: &str, readings: &Readings, at_once: impl Fn(&str) -> Option<f
         let is_by_zero = lat_deg.abs().max(lon_deg.abs()) < NULL_ISLAND_DEG;
         !is_by_zero && GeoPoint::new(lat_deg, lon_deg).is_ok()
     };
-    let point = value("gps.lat_deg").zip(value("gps.lon_deg"));
+    let point = match name {
+        "gps.alt_m" => value("gps.lat_deg").zip(value("gps.lon_deg")),
+        _ => match at_once("gps.lat_deg").zip(at_once("gps.lon_deg")) {
+            None => return false,
+            both => both,
+        },
+    };
     has_fix && has_satellite && point.is_none_or(|(lat_deg, lon_deg)| fits(lat_deg, lon_deg))
 }
 
@@ -193,11 +200,12 @@ mod tests {
                 metric: metric.to_owned(),
                 value,
             };
-            let samples = vec![
+            let mut samples = vec![
                 sample("gps.lat_deg", lat_deg),
                 sample("gps.lon_deg", lon_deg),
                 sample("gps.fix_mode", fix),
             ];
+            samples.retain(|sample| !sample.value.is_nan());
             does_at(&mut engine, at_ns, RecordSamples { node, samples }).unwrap();
             let view = engine.view();
             let place = view.fleet.nodes[&node].location();
@@ -208,6 +216,9 @@ mod tests {
         assert_eq!(located(2, 0.0, 0.0, 0.0), Some((57.0, 0.0, 1_000)));
         assert_eq!(located(3, 1.0, 57.5, 11.0), Some((57.0, 0.0, 1_000)));
         assert_eq!(located(5, 2.0, 57.5, 11.0), Some((57.5, 11.0, 5_000)));
+        // A latitude alone is not joined with the longitude before it.
+        assert_eq!(located(6, 3.0, 58.0, f64::NAN), Some((57.5, 11.0, 5_000)));
+        assert_eq!(located(7, 3.0, 58.0, 12.0), Some((58.0, 12.0, 7_000)));
     }
 
     #[test]
