@@ -18,12 +18,19 @@ use crate::problem::{FieldCode, ProblemKind};
 /// # Errors
 /// The mistake and its place.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    read_value(document::<UniqueKeys>(bytes)?.0)
+}
+
+/// Parses a body by the rules of `D` for keys.
+///
+/// # Errors
+/// 400 for malformed JSON.
+pub(super) fn document<'de, D: Deserialize<'de>>(bytes: &'de [u8]) -> Result<D, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let plain = UniqueKeys::deserialize(&mut reader);
-    let plain = plain.and_then(|plain| reader.end().map(|()| plain)).map_err(|err| {
+    let document = D::deserialize(&mut reader);
+    document.and_then(|document| reader.end().map(|()| document)).map_err(|err| {
         Problem::bad_request(format!("invalid JSON body: {err}")).of_kind(ProblemKind::InvalidBody)
-    })?;
-    read_value(plain.0)
+    })
 }
 
 /// Reads a parsed body: 422 for JSON that does not fit the schema.

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::endpoints::{Describe, add_body};
 use super::extract::{plain_encoding, whole_body};
-use super::json_body::{self, json_media};
+use super::json_body::{document, json_media};
+use super::unique_keys::LastKeys;
 use super::{Problem, Schemas, strict};
 
 /// Longest message of a rejected entry, characters.
@@ -73,11 +74,13 @@ pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes))
 }
 
-/// JSON request body without duplicate keys, to be read entry by entry; described as `T`.
+/// JSON request body to be read entry by entry; described as `T`.
 #[derive(Debug)]
 pub struct LenientJson<T> {
-    /// Body.
+    /// Body; of duplicate keys the last one.
     pub body: Value,
+    /// Entries with duplicate keys, which do not count.
+    pub duplicates: Rejections,
     schema: PhantomData<T>,
 }
 
@@ -88,8 +91,8 @@ impl<T, S: Send + Sync> FromRequest<S> for LenientJson<T> {
         json_media(request.headers())?;
         plain_encoding(request.headers())?;
         let bytes = whole_body(request, state).await?;
-        let body = json_body::read(&quoted_words(readable(&bytes).as_bytes()))?;
-        Ok(Self { body, schema: PhantomData })
+        let LastKeys(body, duplicates) = document(&quoted_words(readable(&bytes).as_bytes()))?;
+        Ok(Self { body, duplicates, schema: PhantomData })
     }
 }
 
@@ -257,6 +260,15 @@ mod tests {
         }
         assert_eq!(quoted_words(br#"{"a": "NaN\"#), &br#"{"a": "NaN\"#[..]);
         assert_eq!(readable(b"\xef\xbb\xbf{\"a\":\"M\xfcnchen\"}"), "{\"a\":\"M\u{fffd}nchen\"}");
+    }
+
+    #[test]
+    fn of_duplicate_keys_the_last_one_counts_and_the_others_are_noted() {
+        let json = br#"{"a/b": [{"c": 1, "c": {"d": 2, "d": 3}}], "e": 4, "e": 5}"#;
+        let LastKeys(body, duplicates) = document(json).unwrap();
+        assert_eq!(body, json!({"a/b": [{"c": {"d": 3}}], "e": 5}));
+        let pointers: Vec<_> = duplicates.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(pointers, ["/a~1b/0/c/d", "/a~1b/0/c", "/e"]);
     }
 
     #[derive(Deserialize)]

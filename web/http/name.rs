@@ -38,13 +38,18 @@ pub const PATTERN: &str = concat!(
     r"[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]{0,63}$"
 );
 
+/// True for a text of one line without invisible characters.
+#[must_use]
+pub fn is_line(text: &str) -> bool {
+    !text.contains(|letter: char| INVISIBLE.iter().any(|range| range.contains(&letter)))
+}
+
 /// True for a name that begins with no blank and has no invisible character.
 #[must_use]
 pub fn can_be_seen(name: &str) -> bool {
-    let is_invisible = |letter: char| INVISIBLE.iter().any(|range| range.contains(&letter));
     let joins = |letter: char| letter == '\u{200c}' || letter == '\u{200d}';
     !name.starts_with(char::is_whitespace)
-        && !name.contains(is_invisible)
+        && is_line(name)
         && (name.is_empty() || !name.chars().all(joins))
 }
 
@@ -63,6 +68,23 @@ pub fn check(pointer: &str, name: &str) -> Result<(), Problem> {
     Err(Problem::field(pointer, FieldCode::NotAllowed, message))
 }
 
+/// Why [`is_line`] is false.
+#[must_use]
+pub fn line_mistake(text: &str) -> String {
+    format!("found {text:?}, allowed one line without control or invisible characters")
+}
+
+/// Checks that the text at `pointer` is a line that can be seen; its length is checked by the world.
+///
+/// # Errors
+/// 422 for a text with an invisible character.
+pub fn check_line(pointer: &str, text: &str) -> Result<(), Problem> {
+    match is_line(text) {
+        true => Ok(()),
+        false => Err(Problem::field(pointer, FieldCode::NotAllowed, line_mistake(text))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +93,7 @@ mod tests {
     fn a_name_can_be_seen() {
         for name in ["a", "a b", "Zürich 2", "می‌خواهم", "👩‍🚒", "x "] {
             assert_eq!(check("/name", name), Ok(()), "{name:?}");
+            assert_eq!(check_line("/unit", &format!(" {name}")), Ok(()), "{name:?}");
         }
         for name in [
             " ",

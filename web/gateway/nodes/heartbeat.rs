@@ -61,7 +61,7 @@ pub async fn heartbeat(
     client: ClientAddress,
     request: LenientJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
-    let (mut heartbeat, mut rejections) = read_heartbeat(request.body)?;
+    let (mut heartbeat, mut rejections) = read_heartbeat(request.body, request.duplicates)?;
     let node = caller.node(heartbeat.node_id)?;
     if heartbeat.hostname == NO_HOSTNAME
         && let Some(member) = world.view().fleet.nodes.get(&node)
@@ -177,7 +177,7 @@ pub async fn node_join(
     State(peripherals): State<Arc<PeripheralHost>>,
     request: LenientJson<JoinReport>,
 ) -> Result<Json<Joined>, Problem> {
-    let (report, rejections) = read_join_report(request.body)?;
+    let (report, rejections) = read_join_report(request.body, request.duplicates)?;
     let node = caller.node(report.node_id)?;
     let command = RecordJoinReport {
         node,

@@ -4,6 +4,7 @@ use garde::Validate;
 use groundwave_http::Problem;
 use groundwave_http::json_body;
 use groundwave_http::lenient::{Rejections, fits};
+use groundwave_http::name::{is_line, line_mistake};
 use groundwave_protocol::heartbeat::REJECTED_MAX;
 use groundwave_protocol::metrics::METRICS_MAX;
 use groundwave_protocol::{
@@ -47,12 +48,14 @@ pub struct JoinReport {
 }
 
 /// Reads a heartbeat; what does not fit is left out and named, except its identity. A machine may be
-/// renamed: its host name is left out as well, for [`NO_HOSTNAME`].
+/// renamed: its host name is left out as well, for [`NO_HOSTNAME`]. `rejections` are those of the body.
 ///
 /// # Errors
 /// 422 with the field of its identity.
-pub fn read_heartbeat(mut body: Value) -> Result<(Heartbeat, Rejections), Problem> {
-    let mut rejections = Rejections::default();
+pub fn read_heartbeat(
+    mut body: Value,
+    mut rejections: Rejections,
+) -> Result<(Heartbeat, Rejections), Problem> {
     if let Some(hostname) = body.get_mut("hostname")
         && let Err(reason) = is_host_name(hostname)
     {
@@ -79,7 +82,11 @@ fn is_host_name(value: &Value) -> Result<(), String> {
 
 fn is_heartbeat(body: &Value) -> Result<(), String> {
     let heartbeat: Heartbeat = groundwave_http::strict::read(body.clone())?;
-    heartbeat.check().map_err(|refusal| refusal.to_string())
+    let lines = std::iter::once(&heartbeat.agent_version).chain(&heartbeat.capabilities);
+    match lines.into_iter().find(|text| !is_line(text)) {
+        Some(text) => Err(line_mistake(text)),
+        None => heartbeat.check().map_err(|refusal| refusal.to_string()),
+    }
 }
 
 /// Checks that a value is a `T` within its bounds.
@@ -110,10 +117,10 @@ where
 fn is_short(value: &Value, chars_max: usize) -> Result<(), String> {
     fits::<String>(value)?;
     let count = value.as_str().map_or(0, |text| text.chars().count());
-    match count <= chars_max {
-        true => Ok(()),
-        false => Err(format!("found {count} characters, allowed 0 to {chars_max}")),
+    if count > chars_max {
+        return Err(format!("found {count} characters, allowed 0 to {chars_max}"));
     }
+    value.as_str().filter(|text| !is_line(text)).map_or(Ok(()), |text| Err(line_mistake(text)))
 }
 
 fn clean_lists(rejections: &mut Rejections, body: &mut Value) {
@@ -149,12 +156,15 @@ fn clean_lists(rejections: &mut Rejections, body: &mut Value) {
     });
 }
 
-/// Reads a join report; what does not fit is left out and named, except the id of the node.
+/// Reads a join report; what does not fit is left out and named, except the id of the node. `rejections`
+/// are those of the body.
 ///
 /// # Errors
 /// 422 with the id.
-pub fn read_join_report(mut body: Value) -> Result<(JoinReport, Rejections), Problem> {
-    let mut rejections = Rejections::default();
+pub fn read_join_report(
+    mut body: Value,
+    mut rejections: Rejections,
+) -> Result<(JoinReport, Rejections), Problem> {
     for key in ["firmware", "settings"] {
         let at = format!("/{key}");
         rejections.entries(
@@ -206,7 +216,8 @@ mod tests {
 
     #[track_caller]
     fn read_with(change: impl Fn(&mut Value), expected: &[&str]) -> Heartbeat {
-        let (heartbeat, rejections) = read_heartbeat(heartbeat(change)).unwrap();
+        let (heartbeat, rejections) =
+            read_heartbeat(heartbeat(change), Rejections::default()).unwrap();
         assert_eq!(heartbeat.metrics["mesh.tx_mbps"], 1.5);
         let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
         assert_eq!(pointers, expected);
@@ -222,6 +233,8 @@ mod tests {
             );
         }
         read_with(|body| body["metrics"]["foo.bar"] = json!(1), &["/metrics/foo.bar"]);
+        read_with(|body| body["agent_version"] = json!("1\u{202e}"), &["/agent_version"]);
+        read_with(|body| body["capabilities"] = json!(["a\u{200b}", "b"]), &["/capabilities/0"]);
         read_with(|body| body["active_transport"] = json!("lte"), &["/active_transport"]);
         let beat = read_with(|body| body["uptime_s"] = json!(12.7), &[]);
         assert_eq!(beat.uptime_s, 12);
@@ -281,10 +294,11 @@ mod tests {
         // The credential decides which node it is: an id that is none is left out.
         read_with(|body| body["node_id"] = json!("x"), &["/node_id"]);
         for (key, value) in [("mac", json!("x")), ("seq", json!(null)), ("boot_id", json!(1))] {
-            let refused = read_heartbeat(heartbeat(|body| body[key] = value.clone()));
+            let refused =
+                read_heartbeat(heartbeat(|body| body[key] = value.clone()), Rejections::default());
             assert_eq!(refused.map_err(|problem| problem.status).unwrap_err(), 422, "{key}");
         }
-        assert!(read_heartbeat(json!([])).is_err());
+        assert!(read_heartbeat(json!([]), Rejections::default()).is_err());
     }
 
     #[test]
@@ -292,7 +306,10 @@ mod tests {
         let firmware: serde_json::Map<_, _> =
             (0..33).map(|i| (format!("c{i:02}"), json!("1"))).collect();
         let body = json!({"board": "b", "firmware": firmware, "supported_commands": ["reboot", 5], "settings": {"a": 3}});
-        let (report, rejections) = read_join_report(body).unwrap();
+        let (report, rejections) = read_join_report(body, Rejections::default()).unwrap();
+        let unseen = json!({"board": "b\u{feff}", "firmware": {"a": "1\n"}});
+        let (_, unseen) = read_join_report(unseen, Rejections::default()).unwrap();
+        assert_eq!(unseen.0.len(), 2, "{unseen:?}");
         assert_eq!((report.firmware.len(), report.supported_commands.len()), (32, 1));
         assert_eq!((report.board.as_deref(), rejections.0.len()), (Some("b"), 3));
     }

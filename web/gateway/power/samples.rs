@@ -130,9 +130,12 @@ pub struct AcceptedSamples {
     pub rejected: Vec<RejectedEntry>,
 }
 
-/// Reads the samples of a body; what does not fit is left out and named.
-fn read_samples(body: Value, now_ms: u64) -> (Vec<(String, UpsSample)>, Rejections) {
-    let mut rejections = Rejections::default();
+/// Reads the samples of a body; what does not fit is left out and named, after `rejections`, those of the body.
+fn read_samples(
+    body: Value,
+    mut rejections: Rejections,
+    now_ms: u64,
+) -> (Vec<(String, UpsSample)>, Rejections) {
     let mut samples = Vec::new();
     let (items, is_list) = match body {
         Value::Array(items) => (items, true),
@@ -205,7 +208,8 @@ pub async fn ups_samples_post(
         let message = format!("too many samples: found {count}, allowed {SAMPLES_AT_ONCE_MAX}");
         return Err(Problem::field("", FieldCode::Length, message));
     }
-    let (samples, rejections) = read_samples(request.body, world.wall_ns() / 1_000_000);
+    let (samples, rejections) =
+        read_samples(request.body, request.duplicates, world.wall_ns() / 1_000_000);
     if let Some((pointer, message)) = rejections.0.first()
         && samples.is_empty()
     {
@@ -253,7 +257,7 @@ mod tests {
             {"ups_id": "a b", "ts": ts},
             7,
         ]);
-        let (samples, rejections) = read_samples(body, 1_800_000_000_000);
+        let (samples, rejections) = read_samples(body, Rejections::default(), 1_800_000_000_000);
         assert_eq!(samples.len(), 2);
         assert_eq!((samples[0].1.power_w, samples[0].1.status.len()), (Some(5.0), 1));
         let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
