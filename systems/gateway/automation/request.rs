@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::automation::language::{
-    Analysis, HttpMethod, SECRET_SHOWN, hide_sealed, is_secret_header, shown_url,
-    visit_secret_texts,
+    Analysis, HttpMethod, SECRET_SHOWN, hide_secrets, is_secret_header, shown_url,
 };
 
 /// Request of a delivery, with its values filled in.
@@ -109,8 +108,9 @@ impl DeliveryRequest {
             if signing_key.is_some() {
                 display["signing_key"] = SECRET_SHOWN.into();
             }
-            visit_secret_texts(&mut display["body"], &mut |_, text| SECRET_SHOWN.clone_into(text));
-            hide_sealed(&mut display["body"]);
+            hide_secrets(&mut display["body"]);
+        } else {
+            hide_secrets(&mut display);
         }
         display
     }
@@ -139,5 +139,12 @@ mod tests {
             (&json!("(set)"), &json!({"a": 1, "token": "(set)"}))
         );
         assert_eq!(masked["signing_key"], "(set)");
+        let sealed = format!("sealed:{};", "A".repeat(40));
+        let request: DeliveryRequest = serde_json::from_value(json!({
+            "kind": "mqtt", "topic": "a/b", "retain": false,
+            "payload": format!(r#"{{"token":"{sealed}"}}"#),
+        }))
+        .unwrap();
+        assert_eq!(request.shown()["payload"], r#"{"token":"(set)"}"#);
     }
 }

@@ -5,6 +5,7 @@ use groundwave_http::client::Client;
 use groundwave_io_gateway::notice::FlowServers;
 use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::automation::{create, ended, flow, free_address, settings, trigger};
 use super::process::{admin, start_with};
@@ -138,4 +139,54 @@ fn a_flow_orders_a_command_from_each_node_with_a_tag() {
     assert_eq!(commands[0]["kind"], "reboot", "{commands}");
     assert_eq!(commands[0]["args"]["why"], "node-7");
     assert_eq!(deliveries(8, &nodes[1].1), json!([]));
+}
+
+#[test]
+fn secrets_of_commands_reach_their_node_and_nobody_else() {
+    let bench = Bench::with(settings());
+    let operator = bench.login("operator");
+    let (node, token, _) = bench.node(7);
+    let join = json!({ "supported_commands": ["join"] });
+    bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
+    let args = json!({ "ssid": "roof", "psk": "canary-psk" });
+    let params = json!({ "kind": "join", "args": args });
+    let path = create(&bench, &operator, &flow("join", "command", params));
+    let shown = json!({ "ssid": "roof", "psk": "(set)" });
+    assert_eq!(bench.get(&operator, &path).is(200)["steps"][1]["params"]["args"], shown);
+    let named = json!({ "kind": "join", "args": args, "node_id": node });
+    let path = create(&bench, &operator, &flow("join there", "command", named.clone()));
+    let execution = trigger(&bench, &operator, &path);
+    let answer = ended(&bench, &operator, &path, &execution);
+    assert_eq!(answer["state"], "succeeded", "{answer}");
+    assert!(!answer.to_string().contains("canary"), "{answer}");
+    let order = json!({ "kind": "join", "args": args });
+    bench.call(&operator, "POST", &format!("/v1/nodes/{node}/commands"), &order).is(202);
+    let answer = bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(7, 1)).is(200);
+    for place in 0..2 {
+        assert_eq!(answer["commands"][place]["args"], args, "{answer}");
+    }
+    // A node that is not in the mesh is no receiver.
+    let absent = Uuid::from_u128(9).to_string();
+    let mut unknown = flow("join nobody", "command", named);
+    unknown["steps"][1]["params"]["node_id"] = absent.into();
+    let refused = bench.call(&operator, "POST", "/v1/flows", &unknown);
+    assert_eq!(refused.json()["errors"][0]["pointer"], "/steps/1/params/node_id");
+    refused.problem(422);
+    unknown["enabled"] = false.into();
+    bench.call(&operator, "POST", "/v1/flows", &unknown).is(201);
+    let checked = bench.call(
+        &operator,
+        "POST",
+        "/v1/flows/validate",
+        &flow(
+            "headers",
+            "webhook_out",
+            json!({
+                "url": "https://hook.test/", "headers": { "X-A": "b\r\nHost: c" }
+            }),
+        ),
+    );
+    let checked = checked.is(200);
+    assert_eq!(checked["valid"], false);
+    assert_eq!(checked["errors"][0]["pointer"], "/steps/1/params/headers/X-A", "{checked}");
 }

@@ -156,7 +156,8 @@ pub async fn flow_validate(
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<Json<FlowValidation>, Problem> {
     let systems = objects::<ExternalSystem>(&world);
-    let checked = check(&settings.flow_servers, &systems, &outbound, &flow);
+    let places = (&*systems, &*world.view().fleet);
+    let checked = check(&settings.flow_servers, places, &outbound, &flow);
     let mistakes = checked.err().unwrap_or_default();
     Ok(Json(FlowValidation { valid: mistakes.is_empty(), errors: errors(mistakes) }))
 }

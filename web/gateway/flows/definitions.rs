@@ -154,7 +154,8 @@ fn checked(
     (world, settings, vault, outbound): (&World, &Settings, &Vault, &Outbound),
 ) -> Result<Automation, Problem> {
     let systems = objects::<ExternalSystem>(world);
-    let planned = check(&settings.flow_servers, &systems, outbound, &flow).map_err(|mistakes| {
+    let places = (&*systems, &*world.view().fleet);
+    let planned = check(&settings.flow_servers, places, outbound, &flow).map_err(|mistakes| {
         let errors = errors(mistakes);
         let first = errors.first().map_or("invalid flow", |error| &error.message);
         let mut problem =

@@ -19,9 +19,8 @@ use groundwave_http::time;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, id};
 use groundwave_protocol::heartbeat::REJECTED_MAX;
-use groundwave_protocol::{DispatchedCommand, Heartbeat, HeartbeatAck, RejectedEntry};
+use groundwave_protocol::{Heartbeat, HeartbeatAck, RejectedEntry};
 use groundwave_sensor::ScannedDevice;
-use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -33,12 +32,12 @@ use crate::nodes::lenient::{
 use crate::nodes::settings::push_after_join;
 use crate::nodes::view::Node;
 use crate::services::history::takes_readings;
-use crate::services::limits::RateLimits;
-use crate::services::metrics::Metrics;
 use crate::services::node_commands;
 use crate::services::peripherals::PeripheralHost;
+use crate::services::vault::Vault;
 use crate::services::world::World;
 use crate::settings::Settings;
+use crate::state::{Gateway, Services};
 
 /// Send a heartbeat
 ///
@@ -52,15 +51,11 @@ use crate::settings::Settings;
         (status = 507, description = "The disk of the history is full; nothing was recorded")))]
 pub async fn heartbeat(
     caller: NodeOrOperator,
-    State(world): State<World>,
-    State(settings): State<Arc<Settings>>,
-    State(metrics): State<Arc<Metrics>>,
-    State(limits): State<Arc<RateLimits>>,
-    State(peripherals): State<Arc<PeripheralHost>>,
-    State(history): State<TelemetryStore>,
+    State(gateway): State<Gateway>,
     client: ClientAddress,
     request: LenientJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
+    let Services { world, settings, metrics, limits, peripherals, history, vault, .. } = &*gateway;
     let (mut heartbeat, mut rejections) = read_heartbeat(request.body, request.duplicates)?;
     let node = caller.node(heartbeat.node_id)?;
     if heartbeat.hostname == NO_HOSTNAME
@@ -77,7 +72,7 @@ pub async fn heartbeat(
     });
     let samples = heartbeat.metrics.len() as u64;
     if samples > 0 {
-        takes_readings(&history)?;
+        takes_readings(history)?;
     }
     let command = RecordHeartbeat {
         node,
@@ -111,6 +106,10 @@ pub async fn heartbeat(
     let mut rejected = rejected_entries(rejections);
     rejected.extend(outcome.refused.iter().map(rejected_reading));
     rejected.truncate(REJECTED_MAX);
+    let mut commands = Vec::new();
+    for command in &outcome.commands {
+        commands.extend(node_commands::dispatched(world, vault, node, command).await);
+    }
     Ok(Json(HeartbeatAck {
         node_id: node.uuid(),
         state: outcome.state,
@@ -119,7 +118,7 @@ pub async fn heartbeat(
         next_heartbeat_s: settings.heartbeat.as_secs_f64(),
         config_revision: outcome.revision,
         sensors_revision: peripherals.revision(&world.view(), Some(node)),
-        commands: outcome.commands.iter().map(dispatched).collect(),
+        commands,
         rejected_count,
         rejected,
     }))
@@ -130,15 +129,6 @@ fn rejected_reading((name, refusal): &(String, ReadingRefusal)) -> RejectedEntry
         pointer: format!("/metrics/{name}"),
         status: StatusCode::TOO_MANY_REQUESTS.as_u16(),
         message: refusal.to_string(),
-    }
-}
-
-fn dispatched(command: &NodeCommand) -> DispatchedCommand {
-    DispatchedCommand {
-        command_id: command.id,
-        kind: command.kind.clone(),
-        args: command.args.clone(),
-        expires_at: rfc3339(command.expires_ns),
     }
 }
 
@@ -263,6 +253,7 @@ impl OrderView {
 pub async fn node_command_create(
     Operator(caller): Operator,
     State(world): State<World>,
+    State(vault): State<Vault>,
     Path(node_id): Path<Uuid>,
     StrictJson(new): StrictJson<NewOrder>,
 ) -> Result<(StatusCode, Json<OrderView>), Problem> {
@@ -284,7 +275,7 @@ pub async fn node_command_create(
         node,
         id: command_id,
         kind: new.kind,
-        args: new.args,
+        args: node_commands::sealed_args(new.args, &vault)?,
         expires_s: new.expires_s,
         by: caller.username.clone(),
     };

@@ -8,20 +8,22 @@ use groundwave_files::wall::wall_ns;
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::automation::{
     AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
-    MistakeCode, SECRET_SHOWN, StepKind, plan, template_mistakes, url_parts,
+    MistakeCode, SECRET_SHOWN, StepKind, named_nodes, plan, template_mistakes, url_parts,
 };
 use groundwave_gateway::config::ConfigObjects;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
+use groundwave_gateway::fleet::Fleet;
 use groundwave_http::Problem;
 use groundwave_http::client::{Client, RequestError};
 use groundwave_io_gateway::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
 use groundwave_outbound::{Outbound, OutboundError, Request};
+use groundwave_simulation::site::NodeId;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use serde_json::{Map, Value, json};
 
 use super::external::call::{EndpointAnswer, call_endpoint};
-use super::flow_secrets::{opened_body, opened_header, opened_url};
+use super::flow_secrets::{opened_message, opened_text, opened_url, opened_value, secret_mistakes};
 use super::node_commands;
 use super::vault::Vault;
 use super::webhook_signature;
@@ -43,6 +45,17 @@ fn failed(error: impl std::fmt::Display, retry: bool) -> AttemptOutcome {
     AttemptOutcome::Failed { error: error.to_string(), retry, wait_s: None }
 }
 
+/// Why sealed secrets of a step cannot be opened.
+const FOREIGN: &str = "the step was sealed under another key: give its secrets again";
+
+/// A text without secrets, which receivers such as echo services send back.
+fn redacted(mut text: String, secrets: &[String]) -> String {
+    for secret in secrets.iter().filter(|secret| secret.len() >= SECRET_BYTES_MIN) {
+        text = text.replace(secret.as_str(), SECRET_SHOWN);
+    }
+    text
+}
+
 /// A body as JSON, else as text; its length where it is too long.
 fn answer(body: &[u8], secrets: &[String]) -> Value {
     if body.is_empty() {
@@ -51,11 +64,7 @@ fn answer(body: &[u8], secrets: &[String]) -> Value {
     if body.len() > ANSWER_BYTES_MAX {
         return json!({ "left_out_bytes": body.len() });
     }
-    let mut text = String::from_utf8_lossy(body).into_owned();
-    // Receivers such as echo services send a secret back.
-    for secret in secrets.iter().filter(|secret| secret.len() >= SECRET_BYTES_MIN) {
-        text = text.replace(secret.as_str(), SECRET_SHOWN);
-    }
+    let text = redacted(String::from_utf8_lossy(body).into_owned(), secrets);
     serde_json::from_str(&text).unwrap_or_else(|_| text.into())
 }
 
@@ -106,19 +115,41 @@ fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
     }
 }
 
-/// Checks a flow: its steps and their templates, that this gateway has the servers and systems they
-/// need, and that receivers of webhooks have permitted addresses. Names of hosts are not resolved.
+/// Nodes that a flow names and the mesh does not have.
+fn absent_nodes<'f>(
+    fleet: &'f Fleet,
+    flow: &'f AutomationFlow,
+) -> impl Iterator<Item = FlowMistake> + 'f {
+    flow.steps.iter().enumerate().flat_map(move |(number, step)| {
+        let named = named_nodes(&step.params).into_iter();
+        let absent = named.filter(|(_, node)| !fleet.nodes.contains_key(&NodeId::new(*node)));
+        absent.map(move |(at, node)| {
+            let message =
+                format!("step {:?}: found {node}, allowed nodes of the mesh", step.step_id);
+            let pointer = format!("/steps/{number}/params{at}");
+            FlowMistake::new(pointer, MistakeCode::InvalidParams, message)
+        })
+    })
+}
+
+/// Checks a flow: its steps, their templates and secrets, that this gateway has the servers, systems and, while
+/// the flow is enabled, nodes they need, and that receivers of webhooks have permitted addresses. Names of hosts
+/// are not resolved.
 ///
 /// # Errors
 /// All mistakes.
 pub fn check(
     servers: &FlowServers,
-    systems: &Systems,
+    (systems, fleet): (&Systems, &Fleet),
     outbound: &Outbound,
     flow: &AutomationFlow,
 ) -> Result<FlowPlan, Vec<FlowMistake>> {
     let planned = plan(flow)?;
     let mut mistakes = template_mistakes(flow);
+    mistakes.extend(secret_mistakes(flow));
+    if flow.enabled {
+        mistakes.extend(absent_nodes(fleet, flow));
+    }
     for (number, step) in planned.steps.iter().enumerate() {
         let at = format!("/steps/{number}");
         let kind = &*performed(&step.kind);
@@ -185,7 +216,10 @@ pub async fn attempt(
         },
         DeliveryRequest::Mqtt { topic, payload, retain } => match &servers.mqtt {
             Some(broker) => {
-                let message = MqttMessage { topic, payload, retain: *retain };
+                let Ok(payload) = opened_message(payload, vault) else {
+                    return failed(FOREIGN, false);
+                };
+                let message = MqttMessage { topic, payload: &payload, retain: *retain };
                 noticed(broker.publish(&id, message).await)
             }
             None => absent("MQTT broker"),
@@ -194,7 +228,12 @@ pub async fn attempt(
             // Who made the flow was allowed to.
             let role = AccountRole::Admin;
             let place = (*system_id, *endpoint_id);
-            external(call_endpoint((world, vault, outbound), role, place, params).await)
+            let opened = opened_value(&Value::Object(params.clone()), vault);
+            let Ok((Value::Object(params), secrets)) = opened else {
+                return failed(FOREIGN, false);
+            };
+            let answered = call_endpoint((world, vault, outbound), role, place, &params).await;
+            external(answered, &secrets)
         }
         DeliveryRequest::Impairment { direction, impairment, for_s } => match &servers.impaird {
             Some(socket) => {
@@ -230,16 +269,20 @@ pub async fn attempt(
 }
 
 /// Outcome of a call of an external system.
-fn external(answered: Result<EndpointAnswer, Problem>) -> AttemptOutcome {
+fn external(answered: Result<EndpointAnswer, Problem>, secrets: &[String]) -> AttemptOutcome {
     match answered {
-        Ok(answered) if (200..300).contains(&answered.status) => AttemptOutcome::Delivered {
-            output: json!({ "status": answered.status, "body": answered.body }),
-        },
+        Ok(answered) if (200..300).contains(&answered.status) => {
+            let body = redacted(answered.body.to_string(), secrets);
+            let body: Value = serde_json::from_str(&body).unwrap_or_default();
+            AttemptOutcome::Delivered { output: json!({ "status": answered.status, "body": body }) }
+        }
         Ok(answered) => {
             let may_pass = answered.status >= 500 || [408, 425, 429].contains(&answered.status);
             failed(format!("status {}", answered.status), may_pass)
         }
-        Err(problem) => failed(&problem.detail, [502, 504].contains(&problem.status)),
+        Err(problem) => {
+            failed(redacted(problem.detail, secrets), [502, 504].contains(&problem.status))
+        }
     }
 }
 
@@ -285,8 +328,7 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
     };
     let method = Method::from_bytes(method.as_str().as_bytes()).unwrap_or(Method::POST);
     let has_body = ![Method::GET, Method::DELETE].contains(&method);
-    let foreign = "the webhook was sealed under another key: give its secrets again";
-    let Ok(url) = opened_url(url, vault) else { return failed(foreign, false) };
+    let Ok(url) = opened_url(url, vault) else { return failed(FOREIGN, false) };
     let mut request = match Request::new(method, &url) {
         Ok(request) => request,
         Err(err) => return failed(err, false),
@@ -294,17 +336,17 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
     request.limit = Duration::from_secs(u64::from(*timeout_s));
     // Receivers put secrets into paths.
     let path = url_parts(&url).1.to_owned();
-    let Ok((body, mut secrets)) = opened_body(body, vault) else { return failed(foreign, false) };
+    let Ok((body, mut secrets)) = opened_value(body, vault) else { return failed(FOREIGN, false) };
     secrets.push(path);
     let mut fields = Vec::new();
     for (name, value) in headers {
-        let Ok(opened) = opened_header(value, vault) else { return failed(foreign, false) };
+        let Ok(opened) = opened_text(value, vault) else { return failed(FOREIGN, false) };
         secrets.extend((opened != *value).then(|| opened.clone()));
         let value = opened;
         fields.push((HeaderName::try_from(name.as_str()), value));
     }
     if let Some(sealed) = authorization {
-        let Ok(value) = opened_header(sealed, vault) else { return failed(foreign, false) };
+        let Ok(value) = opened_text(sealed, vault) else { return failed(FOREIGN, false) };
         secrets.push(value.clone());
         fields.push((Ok(AUTHORIZATION), value));
     }
@@ -316,7 +358,7 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
         }
     }
     if let Some(sealed) = signing_key {
-        let Ok(key) = opened_header(sealed, vault) else { return failed(foreign, false) };
+        let Ok(key) = opened_text(sealed, vault) else { return failed(FOREIGN, false) };
         let sent_s = wall_ns() / 1_000_000_000;
         let id = deliver.delivery.to_string();
         let signed = webhook_signature::headers(&key, &id, sent_s, &request.body);

@@ -4,8 +4,8 @@ use groundwave_gateway::automation::{AutomationFlow, FlowStep, SEALED_PREFIX, SE
 use serde_json::{Value, json};
 
 use super::flow_secrets::{
-    Params, opened_body, opened_header, opened_url, params_at, place, seal, seal_stored,
-    without_secrets,
+    Params, opened_message, opened_text, opened_url, opened_value, params_at, place, seal,
+    seal_stored, without_secrets,
 };
 use super::vault::Vault;
 
@@ -19,7 +19,7 @@ fn flow(params: &Value) -> AutomationFlow {
 }
 
 fn secrets(flow: &AutomationFlow) -> Vec<Params> {
-    let of = |step: &FlowStep| params_at(&step.params, place(step).unwrap()).unwrap().clone();
+    let of = |step: &FlowStep| params_at(&step.params, place(step).unwrap().1).unwrap().clone();
     flow.steps.iter().map(of).collect()
 }
 
@@ -44,10 +44,10 @@ fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
         let url = params["url"].as_str().unwrap();
         assert_eq!(opened_url(url, &vault).unwrap(), "https://hook.test/T0/token?key=1");
         for value in [&params["authorization"], &params["headers"]["X-Api-Key"]] {
-            assert_eq!(opened_header(value.as_str().unwrap(), &vault).unwrap(), "hush");
+            assert_eq!(opened_text(value.as_str().unwrap(), &vault).unwrap(), "hush");
         }
         assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
-        let (body, texts) = opened_body(&params["body"], &vault).unwrap();
+        let (body, texts) = opened_value(&params["body"], &vault).unwrap();
         assert_eq!(body["user"][0]["Token"], "hush");
         assert_eq!(texts, ["hush"; 2]);
     }
@@ -93,7 +93,7 @@ fn secret_between_templates_is_sealed_and_hidden() {
     assert_eq!(same, sealed);
     let header = secrets(&sealed)[0]["headers"]["X-A"].as_str().unwrap().to_owned();
     let filled = header.replace("{{/trigger/x}}", "7");
-    assert_eq!(opened_header(&filled, &vault).unwrap(), "hush 7");
+    assert_eq!(opened_text(&filled, &vault).unwrap(), "hush 7");
     assert_eq!(seal_stored(&sealed, &vault), Ok(None));
 }
 
@@ -110,7 +110,7 @@ fn secret_variable_is_sealed_hidden_and_kept_for_its_receivers() {
     let text = sealed.variables["api_key"].as_str().unwrap().to_owned();
     assert!(text.starts_with(SEALED_PREFIX) && sealed.variables["n"] == "plain");
     let body = json!({ "text": format!("key {text}!") });
-    assert_eq!(opened_body(&body, &vault).unwrap().0, json!({ "text": "key hush!" }));
+    assert_eq!(opened_value(&body, &vault).unwrap().0, json!({ "text": "key hush!" }));
     let view = without_secrets(&sealed);
     assert_eq!(view.variables["api_key"], SECRET_SHOWN);
     let mut same = view;
@@ -133,4 +133,53 @@ fn secrets_of_an_earlier_version_are_sealed_once() {
     assert!(!text.contains("token") && !text.contains("hush"), "{text}");
     assert_eq!(seal_stored(&sealed, &vault), Ok(None));
     assert_eq!(without_secrets(&clear), without_secrets(&sealed));
+}
+
+#[test]
+fn secrets_of_other_actions_are_sealed_hidden_and_kept_for_their_receivers() {
+    let vault = Vault::new(&[7; 32]);
+    let system = "00000000-0000-0000-0000-000000000001";
+    let flow = |topic: &str, secret: &str| -> AutomationFlow {
+        let id = |step_id: &str, kind: &str, params: Value| json!({ "step_id": step_id, "type": "action", "kind": kind, "params": params });
+        let steps = json!([
+            id(
+                "a",
+                "external_call",
+                json!({ "system_id": system, "endpoint_id": system, "params": { "apiKey": secret, "n": 1 } })
+            ),
+            id(
+                "b",
+                "mqtt_publish",
+                json!({ "topic": topic, "payload": { "auth": { "v": secret } } })
+            ),
+            id("c", "command", json!({ "kind": "join", "args": { "psk": secret, "ssid": "m" } })),
+            id("d", "set_variable", json!({ "name": "token", "value": secret })),
+            id(
+                "e",
+                "for_each_node",
+                json!({ "action": { "kind": "command", "params": { "kind": "join", "args": { "password": secret } } } })
+            ),
+        ]);
+        serde_json::from_value(json!({ "name": "f", "steps": steps })).unwrap()
+    };
+    let mut sealed = flow("t", "hush");
+    seal(&mut sealed, None, &vault).unwrap();
+    let text = serde_json::to_string(&sealed).unwrap();
+    assert!(!text.contains("hush"), "{text}");
+    assert!(text.contains("\"ssid\":\"m\"") && text.contains("\"n\":1"), "{text}");
+    let (opened, texts) = opened_value(&serde_json::to_value(&sealed).unwrap(), &vault).unwrap();
+    assert_eq!(opened, serde_json::to_value(flow("t", "hush")).unwrap());
+    assert_eq!(texts, ["hush"; 5]);
+    let view = without_secrets(&sealed);
+    assert_eq!(view, flow("t", SECRET_SHOWN));
+    let mut same = view;
+    seal(&mut same, Some(&sealed), &vault).unwrap();
+    assert_eq!(same, sealed);
+    assert!(seal(&mut flow("other", SECRET_SHOWN), Some(&sealed), &vault).is_err());
+    let stored = seal_stored(&flow("t", "hush"), &vault).unwrap().unwrap();
+    assert_eq!(without_secrets(&stored), flow("t", SECRET_SHOWN));
+    assert_eq!(seal_stored(&stored, &vault), Ok(None));
+    let payload = sealed.steps[1].params["payload"].to_string();
+    assert_eq!(opened_message(&payload, &vault).unwrap(), r#"{"auth":{"v":"hush"}}"#);
+    assert_eq!(opened_message("{\"a\": 1}", &vault).unwrap(), "{\"a\": 1}");
 }

@@ -1,12 +1,13 @@
 //! Variables of flows that are secrets by their names: sealed before they enter the world.
 
 use groundwave_gateway::automation::{
-    AutomationFlow, SEALED_END, SEALED_PREFIX, SECRET_SHOWN, is_secret_field,
+    AutomationFlow, SEALED_PREFIX, SECRET_SHOWN, is_secret_field,
 };
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
 use serde_json::Value;
 
+use super::sealed_text::sealed_whole;
 use super::vault::Vault;
 
 /// Variables of a flow that are secrets by their names, with their texts.
@@ -17,11 +18,6 @@ fn secret_variables(flow: &mut AutomationFlow) -> impl Iterator<Item = (&str, &m
         }
         _ => None,
     })
-}
-
-/// The text of a variable sealed, so that it can stand beside other text once it is filled in.
-fn sealed_variable(text: &str, vault: &Vault) -> Result<String, String> {
-    Ok(format!("{SEALED_PREFIX}{}{SEALED_END}", vault.seal(text.as_bytes())?))
 }
 
 /// Seals the secret variables of a new or changed flow. One that is kept goes to the receivers that the flow
@@ -41,7 +37,7 @@ pub(super) fn seal(
             Problem::field(&pointer, FieldCode::Missing, format!("variable {name:?} {what}"))
         };
         if text != SECRET_SHOWN {
-            *text = sealed_variable(text, vault).map_err(Problem::internal)?;
+            *text = sealed_whole(text, vault).map_err(Problem::internal)?;
             continue;
         }
         let stored = before.and_then(|before| before.variables.get(name)).and_then(Value::as_str);
@@ -61,7 +57,7 @@ pub(super) fn seal(
 pub(super) fn seal_stored(flow: &mut AutomationFlow, vault: &Vault) -> Result<(), String> {
     for (_, text) in secret_variables(flow) {
         if !text.starts_with(SEALED_PREFIX) {
-            *text = sealed_variable(text, vault)?;
+            *text = sealed_whole(text, vault)?;
         }
     }
     Ok(())

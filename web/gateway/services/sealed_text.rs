@@ -86,6 +86,14 @@ pub fn sealed(text: &str, vault: &Vault) -> Result<String, String> {
     })
 }
 
+/// The whole text sealed, templates included, so that it can stand beside other text.
+///
+/// # Errors
+/// Without random bytes.
+pub fn sealed_whole(text: &str, vault: &Vault) -> Result<String, String> {
+    Ok(format!("{SEALED_PREFIX}{}{SEALED_END}", vault.seal(text.as_bytes())?))
+}
+
 /// The text as views have it.
 pub fn hidden(text: &str) -> String {
     map_secrets(text, |_, _| Ok::<_, ()>(SECRET_SHOWN.to_owned())).unwrap_or_default()

@@ -33,7 +33,7 @@ pub use definition::{
 pub use each::{EACH_NODES_MAX, EachAction, EachKind, ForEachNode, NodeLiveness};
 pub use kinds::{KindInfo, StepKind, catalogue};
 pub use mistake::{FlowMistake, MistakeCode};
-pub use node_use::{NodeUse, remove_node};
+pub use node_use::{NodeUse, named_nodes, remove_node};
 pub use outside::{
     Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, MqttPublish, Retry, RunPlan,
     SEALED_END, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, hide_sealed, hide_secrets,

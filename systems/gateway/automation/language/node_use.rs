@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::templates::escaped;
+
 /// Use of a node by parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeUse {
@@ -29,4 +31,27 @@ pub fn remove_node(params: &mut Map<String, Value>, node: Uuid) -> Option<NodeUs
         _ => None,
     });
     uses.max()
+}
+
+/// Nodes that parameters name, at any depth, with the pointers to their ids.
+#[must_use]
+pub fn named_nodes(params: &Map<String, Value>) -> Vec<(String, Uuid)> {
+    let id_of = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
+    let mut nodes = Vec::new();
+    for (key, value) in params {
+        match (key.as_str(), value) {
+            ("node_id", value) => nodes.extend(id_of(value).map(|id| ("/node_id".to_owned(), id))),
+            ("node_ids", Value::Array(ids)) => {
+                let ids = ids.iter().enumerate();
+                let ids = ids.filter_map(|(at, id)| Some((format!("/node_ids/{at}"), id_of(id)?)));
+                nodes.extend(ids);
+            }
+            (key, Value::Object(inner)) => {
+                let inner = named_nodes(inner).into_iter();
+                nodes.extend(inner.map(|(at, id)| (format!("/{}{at}", escaped(key)), id)));
+            }
+            _ => {}
+        }
+    }
+    nodes
 }

@@ -177,6 +177,15 @@ fn check_params(
                     format!("found {name:?}, allowed names of headers but {}", managed.join(", "));
                 refuse("headers", MistakeCode::InvalidParams, what);
             }
+            let has_controls = |(_, text): &(&String, &String)| text.contains(char::is_control);
+            if let Some((name, _)) = webhook.headers.iter().find(has_controls) {
+                let what = "found control characters, allowed text without them".to_owned();
+                refuse(&format!("headers/{name}"), MistakeCode::InvalidParams, what);
+            }
+        }
+        StepKind::Email(email) if email.subject.contains(char::is_control) => {
+            let what = "found control characters, allowed text without them".to_owned();
+            refuse("subject", MistakeCode::InvalidParams, what);
         }
         _ => {}
     }
