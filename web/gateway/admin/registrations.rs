@@ -260,7 +260,8 @@ pub(super) fn reason(reason: Option<&String>) -> Result<(), Problem> {
             let message = "too long: allowed 0 to 256 characters";
             Err(Problem::field("/reason", FieldCode::Length, message))
         }
-        _ => Ok(()),
+        Some(reason) => name::check_line("/reason", reason),
+        None => Ok(()),
     }
 }
 

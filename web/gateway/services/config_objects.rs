@@ -3,18 +3,21 @@
 //! Handlers name the kind by its view, a [`Shown`]; revisions are `ETag`s, and a change may name the
 //! one it applies to in `If-Match`. `Idempotency-Key` is honoured for every POST.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_engine::Id;
 use groundwave_gateway::config::{ConfigObject, ConfigObjects, Expected, Put, Remove, Versioned};
 use groundwave_gateway::configuration::{Configuration, Holds};
+use groundwave_http::lenient::pointer_at;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::tag::{Tag, if_match_revision, tag};
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Problem, id, name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::world::{World, missing};
@@ -154,6 +157,48 @@ where
     Ok((tag(versioned.revision), Json(V::of(id, &versioned))))
 }
 
+/// Fields of objects, at any depth, whose texts people read in one line.
+const LINES: [&str; 5] = ["comment", "label", "name", "title", "unit"];
+/// Fields whose contents are those of other systems.
+const FOREIGN: [&str; 4] = ["endpoints", "schema", "steps", "variables"];
+
+/// Lines of an object with their pointers.
+fn lines(value: &Value, pointer: &str, visit: &mut impl FnMut(&str, &str)) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                lines(item, &format!("{pointer}/{index}"), visit);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields.iter().filter(|(key, _)| !FOREIGN.contains(&key.as_str())) {
+                let at = pointer_at(pointer, key);
+                match field {
+                    Value::String(text) if LINES.contains(&key.as_str()) => visit(&at, text),
+                    _ => lines(field, &at, visit),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Checks the lines of an object that `before` does not have.
+fn check_lines<T: Serialize>(object: &T, before: Option<&T>) -> Result<(), Problem> {
+    let value = |object: &T| serde_json::to_value(object).unwrap_or_default();
+    let mut earlier = BTreeSet::new();
+    if let Some(before) = before {
+        lines(&value(before), "", &mut |_, text| drop(earlier.insert(text.to_owned())));
+    }
+    let mut outcome = Ok(());
+    lines(&value(object), "", &mut |pointer, text| {
+        if outcome.is_ok() && !earlier.contains(text) {
+            outcome = name::check_line(pointer, text);
+        }
+    });
+    outcome
+}
+
 /// Creates or replaces an object; the object as it is held.
 ///
 /// # Errors
@@ -169,10 +214,12 @@ where
 {
     let id = Id::new(id);
     let all = objects::<T>(world);
-    let before = all.get(id).and_then(|before| before.object.name());
-    if let Some(name) = object.name().filter(|name| Some(*name) != before) {
+    let before = all.get(id).map(|before| &before.object);
+    let name_before = before.and_then(ConfigObject::name);
+    if let Some(name) = object.name().filter(|name| Some(*name) != name_before) {
         name::check("/name", name)?;
     }
+    check_lines(&object, before)?;
     let command = Put { id, object, expected };
     world.submit(command).await
 }
