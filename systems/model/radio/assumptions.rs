@@ -85,10 +85,14 @@ pub struct Assumptions {
 
 impl Assumptions {
     /// The assumptions of predictions between these stations: clutter is not left out where all state their
-    /// surroundings.
+    /// surroundings, woodland where one stands in it.
     #[must_use]
-    pub fn between<'s>(self, stations: impl IntoIterator<Item = &'s Station>) -> Self {
-        let is_stated = stations.into_iter().all(|station| !station.surroundings.is_unknown());
+    pub fn between<'s>(mut self, stations: impl IntoIterator<Item = &'s Station>) -> Self {
+        let mut is_stated = true;
+        for station in stations {
+            is_stated &= !station.surroundings.is_unknown();
+            self = self.with_woodland(station.is_in_woodland());
+        }
         self.with_clutter(is_stated)
     }
 
@@ -100,7 +104,14 @@ impl Assumptions {
         let is_known = |(station, cover): (&Station, CoverKind)| {
             !station.surroundings.is_unknown() || cover != CoverKind::Unknown
         };
-        self.with_clutter(ends.all(is_known))
+        let in_woodland = stations.iter().any(|station| station.is_in_woodland());
+        self.with_clutter(ends.all(is_known)).with_woodland(in_woodland)
+    }
+
+    /// The same; woodland is not left out if an end stands in it.
+    fn with_woodland(mut self, in_woodland: bool) -> Self {
+        self.left_out.retain(|effect| !in_woodland || *effect != Effect::Vegetation);
+        self
     }
 
     /// The same; clutter is not left out if `is_known`.
@@ -221,6 +232,10 @@ mod tests {
             all.to_string(),
             "50 % of time, locations and situations; no clutter, no woodland, no rain, no man-made noise"
         );
+        let mut station = super::super::super::sample::station();
+        station.woodland_depth_m = 30.0;
+        let left_out = environment.assumptions(None).between([&station]).left_out;
+        assert_eq!(left_out, [Effect::Clutter, Effect::Rain, Effect::ManMadeNoise]);
         environment.rain_rate_mm_h = 12.0;
         environment.time_percent = 99.0;
         environment.clutter =
