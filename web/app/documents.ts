@@ -37,8 +37,13 @@ function inlined(schema: Json, schemas: Record<string, Json>): Json {
 }
 
 function moduleOf(path: URL): string {
-  const document = JSON.parse(readFileSync(path, 'utf8')) as { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Json> } };
-  const operations = Object.entries(document.paths).flatMap(([at, methods]) => Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${at}`, operation] as const));
+  const document = JSON.parse(readFileSync(path, 'utf8')) as {
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, Json> };
+  };
+  const operations = Object.entries(document.paths).flatMap(([at, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${at}`, operation] as const),
+  );
   const roles = operations.map(([name, operation]) => [name, operation['x-needs']?.role ?? 'admin']);
   const forms = FORMS.map((name) => {
     const schema = operations.find(([other]) => other === name)?.[1].requestBody?.content['application/json']?.schema;

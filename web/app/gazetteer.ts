@@ -26,13 +26,22 @@ const STEPS = 100;
 function table(cities: readonly City[]): string {
   const countries = new Map<string, City[]>();
   for (const city of cities) countries.set(city.country, [...(countries.get(city.country) ?? []), city]);
-  const lines = [...countries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, all]) => {
-    const sorted = all.sort((a, b) => (a.name === b.name ? a.cityId - b.cityId : a.name < b.name ? -1 : 1));
-    const steps = (axis: 0 | 1) => sorted.map((city) => Math.round(city.loc.coordinates[axis] * STEPS)).join(' ');
-    // Twice the binary logarithm of the thousands of inhabitants.
-    const ranks = sorted.map((city) => Math.max(0, Math.round(2 * Math.log2(Math.max(city.population, 1) / 1000)))).join(' ');
-    return [code, sorted.map((city) => city.name.replaceAll('|', '/')).join('|'), steps(1), steps(0), ranks, sorted.findIndex((city) => city.featureCode === 'PPLC')].join('\t');
-  });
+  const lines = [...countries]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, all]) => {
+      const sorted = all.sort((a, b) => (a.name === b.name ? a.cityId - b.cityId : a.name < b.name ? -1 : 1));
+      const steps = (axis: 0 | 1) => sorted.map((city) => Math.round(city.loc.coordinates[axis] * STEPS)).join(' ');
+      // Twice the binary logarithm of the thousands of inhabitants.
+      const ranks = sorted.map((city) => Math.max(0, Math.round(2 * Math.log2(Math.max(city.population, 1) / 1000)))).join(' ');
+      return [
+        code,
+        sorted.map((city) => city.name.replaceAll('|', '/')).join('|'),
+        steps(1),
+        steps(0),
+        ranks,
+        sorted.findIndex((city) => city.featureCode === 'PPLC'),
+      ].join('\t');
+    });
   return lines.join('\n');
 }
 
@@ -42,9 +51,13 @@ const TOWNS_FILE = 'towns.tsv';
 /** Towns for the command line, which folds no letters: the table with the folded names in a last part where they differ, below the exonyms. */
 function tableOfCommands(cities: readonly City[]): string {
   const names = (parts: readonly string[]) => parts.join('|');
-  const exonyms = [EXONYMS.flatMap(([other]) => [other, folded(other)]), EXONYMS.flatMap(([, listed]) => [listed, listed])].map(names).join('\t');
+  const exonyms = [EXONYMS.flatMap(([other]) => [other, folded(other)]), EXONYMS.flatMap(([, listed]) => [listed, listed])]
+    .map(names)
+    .join('\t');
   const other = (name: string) => (folded(name) === name.toLowerCase() ? '' : folded(name));
-  const lines = table(cities).split('\n').map((line) => `${line}\t${names((line.split('\t')[1] ?? '').split('|').map(other))}`);
+  const lines = table(cities)
+    .split('\n')
+    .map((line) => `${line}\t${names((line.split('\t')[1] ?? '').split('|').map(other))}`);
   return [exonyms, ...lines].join('\n');
 }
 

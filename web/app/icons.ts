@@ -6,9 +6,21 @@ type Point = readonly [x: number, y: number];
 
 /** Side of the square in which the sign is drawn, as in icon.svg. */
 const SIDE = 18;
-const HILL: readonly Point[] = [[2, 14], [9, 3], [16, 14]];
+const HILL: readonly Point[] = [
+  [2, 14],
+  [9, 3],
+  [16, 14],
+];
 /** Arc of the waves: the upper part of a circle between two ends. */
-const ARC = { centre: [9, 17.57] as Point, radius: 5, half_rad: Math.asin(0.7), ends: [[5.5, 14], [12.5, 14]] as readonly Point[] };
+const ARC = {
+  centre: [9, 17.57] as Point,
+  radius: 5,
+  half_rad: Math.asin(0.7),
+  ends: [
+    [5.5, 14],
+    [12.5, 14],
+  ] as readonly Point[],
+};
 const STROKE = 2;
 const GROUND: Colour = [0, 90, 148];
 const SIGN: Colour = [255, 255, 255];
@@ -27,7 +39,10 @@ function toLine(at: Point, from: Point, to: Point): number {
 function toSign(at: Point): number {
   const slopes = HILL.slice(1).map((to, index) => toLine(at, HILL[index] as Point, to));
   const [dx, dy] = [at[0] - ARC.centre[0], ARC.centre[1] - at[1]];
-  const waves = Math.abs(Math.atan2(dx, dy)) <= ARC.half_rad ? Math.abs(Math.hypot(dx, dy) - ARC.radius) : Math.min(...ARC.ends.map((end) => distance(at, end)));
+  const waves =
+    Math.abs(Math.atan2(dx, dy)) <= ARC.half_rad
+      ? Math.abs(Math.hypot(dx, dy) - ARC.radius)
+      : Math.min(...ARC.ends.map((end) => distance(at, end)));
   return Math.min(...slopes, waves);
 }
 
@@ -54,7 +69,7 @@ export function icon(side: number, isMaskable: boolean): Buffer {
     for (let column = 0; column < side; column++) {
       const [x, y] = [(column + 0.5) / side, (row + 0.5) / side];
       // The sign stands a little above the middle of its square.
-      const at: Point = [(x - 0.5) / size * SIDE + SIDE / 2, (y - 0.5) / size * SIDE + SIDE / 2 - 0.5];
+      const at: Point = [((x - 0.5) / size) * SIDE + SIDE / 2, ((y - 0.5) / size) * SIDE + SIDE / 2 - 0.5];
       const sign = share(((toSign(at) - STROKE / 2) * size * side) / SIDE);
       const ground = isMaskable ? 1 : share(outOfGround([x, y]) * side);
       const pixel = GROUND.map((value, channel) => Math.round(value + ((SIGN[channel] as number) - value) * sign));
@@ -66,5 +81,10 @@ export function icon(side: number, isMaskable: boolean): Buffer {
   header.writeUInt32BE(side, 4);
   // 8 bits a channel, red, green, blue and alpha.
   header.set([8, 6, 0, 0, 0], 8);
-  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header), chunk('IDAT', deflateSync(lines, { level: 9 })), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(lines, { level: 9 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }

@@ -25,7 +25,10 @@ const DOCUMENT = {
   display: 'standalone',
   background_color: COLOURS.light,
   theme_color: COLOURS.light,
-  icons: [{ src: '/icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' }, ...ICONS.map(({ file, side, purpose }) => ({ src: `/${file}`, sizes: `${side}x${side}`, type: 'image/png', purpose }))],
+  icons: [
+    { src: '/icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' },
+    ...ICONS.map(({ file, side, purpose }) => ({ src: `/${file}`, sizes: `${side}x${side}`, type: 'image/png', purpose })),
+  ],
 };
 
 /** Data of the world that views load when they need them, and the table of the command line: kept once they were loaded. */
@@ -34,7 +37,10 @@ const FILES = /\.(html|js|css|wasm|woff2|svg|png|webmanifest)$/;
 
 /** The worker as a script of its own, for the files of a folder. */
 async function workerOf(folder: string, source: string): Promise<string> {
-  const names = (readdirSync(folder, { recursive: true }) as string[]).map((name) => name.replaceAll('\\', '/')).filter((name) => FILES.test(name) && !ON_NEED.test(name) && name !== WORKER).sort();
+  const names = (readdirSync(folder, { recursive: true }) as string[])
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => FILES.test(name) && !ON_NEED.test(name) && name !== WORKER)
+    .sort();
   const digest = createHash('sha256').update(source);
   for (const name of names) digest.update(name).update(readFileSync(join(folder, name)));
   const shell = { version: digest.digest('hex').slice(0, 16), files: names.map((name) => `/${name}`) };
@@ -55,11 +61,16 @@ export function installed(): Plugin {
     transformIndexHtml: () => [
       { tag: 'link', attrs: { rel: 'manifest', href: `/${MANIFEST}` }, injectTo: 'head' },
       { tag: 'link', attrs: { rel: 'apple-touch-icon', href: '/icon-192.png' }, injectTo: 'head' },
-      ...Object.entries(COLOURS).map(([scheme, content]): HtmlTagDescriptor => ({ tag: 'meta', attrs: { name: 'theme-color', media: `(prefers-color-scheme: ${scheme})`, content }, injectTo: 'head' })),
+      ...Object.entries(COLOURS).map(([scheme, content]): HtmlTagDescriptor => ({
+        tag: 'meta',
+        attrs: { name: 'theme-color', media: `(prefers-color-scheme: ${scheme})`, content },
+        injectTo: 'head',
+      })),
     ],
     generateBundle() {
       this.emitFile({ type: 'asset', fileName: MANIFEST, source: JSON.stringify(DOCUMENT) });
-      for (const { file, side, purpose } of ICONS) this.emitFile({ type: 'asset', fileName: file, source: icon(side, purpose === 'maskable') });
+      for (const { file, side, purpose } of ICONS)
+        this.emitFile({ type: 'asset', fileName: file, source: icon(side, purpose === 'maskable') });
     },
     // Before the files are compressed.
     writeBundle: {

@@ -23,8 +23,11 @@ export function tokens(): Plugin {
     load: (id) => (id === `\0${SHEET}` ? sheet() : undefined),
     transform(code, id) {
       if (!/\.css($|\?)/.test(id) || !code.includes('(--')) return undefined;
-      const replaced = code.replace(/(@media[^{]*)\{/g, (rule) => Object.entries(MEDIA).reduce((text, [name, query]) => text.replaceAll(`(${name})`, query), rule));
-      if (/@media[^{]*\(--/.test(replaced)) throw new Error(`${id}: a query of @media has no such name; allowed ${Object.keys(MEDIA).join(', ')}`);
+      const replaced = code.replace(/(@media[^{]*)\{/g, (rule) =>
+        Object.entries(MEDIA).reduce((text, [name, query]) => text.replaceAll(`(${name})`, query), rule),
+      );
+      if (/@media[^{]*\(--/.test(replaced))
+        throw new Error(`${id}: a query of @media has no such name; allowed ${Object.keys(MEDIA).join(', ')}`);
       return { code: replaced, map: null };
     },
   };

@@ -43,7 +43,9 @@ function preloaded(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(_html, { bundle }) {
-        const map = Object.values(bundle ?? {}).find((chunk) => chunk.type === 'chunk' && chunk.moduleIds.some((id) => id.endsWith('/src/map/view.ts')));
+        const map = Object.values(bundle ?? {}).find(
+          (chunk) => chunk.type === 'chunk' && chunk.moduleIds.some((id) => id.endsWith('/src/map/view.ts')),
+        );
         if (!map) throw new Error('no chunk holds the map');
         return [{ tag: 'link', attrs: { rel: 'modulepreload', crossorigin: true, href: `/${map.fileName}` }, injectTo: 'head' }];
       },

@@ -32,7 +32,15 @@ export function waters(all: Topology): object {
     numbers.set(arc, number);
     return arcs < 0 ? ~number : number;
   };
-  const objects = Object.fromEntries(OBJECTS.map((name) => [name, { type: 'GeometryCollection', geometries: (all.objects[name]?.geometries ?? []).map(({ type, arcs }) => ({ type, arcs: renumbered(arcs) })) }]));
+  const objects = Object.fromEntries(
+    OBJECTS.map((name) => [
+      name,
+      {
+        type: 'GeometryCollection',
+        geometries: (all.objects[name]?.geometries ?? []).map(({ type, arcs }) => ({ type, arcs: renumbered(arcs) })),
+      },
+    ]),
+  );
   return { type: 'Topology', transform: all.transform, objects, arcs: [...numbers.keys()].map((arc) => all.arcs[arc]) };
 }
 

@@ -38,13 +38,24 @@ const KINDS: readonly (readonly [path: RegExp, cache: string])[] = [
 /** The cache of an answer; null for what is not kept. */
 function cacheOf(request: Request, url: URL): string | null {
   const { headers, method } = request;
-  const isPlain = method === 'GET' && url.origin === worker.location.origin && !headers.has('authorization') && !headers.has('range') && !headers.get('accept')?.includes('event-stream');
+  const isPlain =
+    method === 'GET' &&
+    url.origin === worker.location.origin &&
+    !headers.has('authorization') &&
+    !headers.has('range') &&
+    !headers.get('accept')?.includes('event-stream');
   return isPlain ? (KINDS.find(([path]) => path.test(url.pathname))?.[1] ?? null) : null;
 }
 
 function isKept(answer: Response): boolean {
   const field = (name: string) => answer.headers.get(name) ?? '';
-  return answer.status === 200 && answer.type === 'basic' && !field('content-type').includes('event-stream') && !/no-store|private/.test(field('cache-control')) && Number(field('content-length')) <= ANSWER_OCTETS_MAX;
+  return (
+    answer.status === 200 &&
+    answer.type === 'basic' &&
+    !field('content-type').includes('event-stream') &&
+    !/no-store|private/.test(field('cache-control')) &&
+    Number(field('content-length')) <= ANSWER_OCTETS_MAX
+  );
 }
 
 let count = 0;

@@ -61,11 +61,20 @@ export interface Course {
 export type Heights = readonly [number | null, number | null];
 
 /** The path of an analysed link; null where an end is not in the plan any more. */
-export function courseOf({ tx_node_id, rx_node_id, profile, result, terrain_known }: LinkAnalysis, byId: ReadonlyMap<string, LatLon & { id: string; name: string; height_agl_m: number }>): Course | null {
+export function courseOf(
+  { tx_node_id, rx_node_id, profile, result, terrain_known }: LinkAnalysis,
+  byId: ReadonlyMap<string, LatLon & { id: string; name: string; height_agl_m: number }>,
+): Course | null {
   const [tx, rx] = [byId.get(tx_node_id), byId.get(rx_node_id)];
   if (!tx || !rx) return null;
   const { geometry, frequency_mhz } = result;
-  const end = ({ id, name, lat, lon, height_agl_m }: typeof tx, ground_msl_m: number): End => ({ id, name, place: { lat, lon }, ground_msl_m, height_agl_m });
+  const end = ({ id, name, lat, lon, height_agl_m }: typeof tx, ground_msl_m: number): End => ({
+    id,
+    name,
+    place: { lat, lon },
+    ground_msl_m,
+    height_agl_m,
+  });
   return {
     ends: [end(tx, geometry.tx_ground_msl_m), end(rx, geometry.rx_ground_msl_m)],
     azimuth_deg: geometry.azimuth_deg,
@@ -85,7 +94,13 @@ export function section({ ends, effective_earth_radius_m, frequency_mhz, profile
   const bulge = (d: number) => (d * (total - d)) / (2 * effective_earth_radius_m);
   const ray = (d: number) => a + (b - a) * (total ? d / total : 0);
   const zone = (d: number) => (total ? Math.sqrt(Math.max(0, (wavelength_m * d * (total - d)) / total)) : 0);
-  const samples = profile.samples.map((sample) => ({ d: sample.distance_m, ground: sample.elevation_msl_m + bulge(sample.distance_m), missing: Boolean(sample.missing), clutter: sample.clutter_agl_m ?? 0, cover: sample.land_cover ?? null }));
+  const samples = profile.samples.map((sample) => ({
+    d: sample.distance_m,
+    ground: sample.elevation_msl_m + bulge(sample.distance_m),
+    missing: Boolean(sample.missing),
+    clutter: sample.clutter_agl_m ?? 0,
+    cover: sample.land_cover ?? null,
+  }));
   return { total, antennas_msl_m: [a, b], bulge, ray, zone, samples };
 }
 
@@ -114,7 +129,12 @@ export function sight({ samples, ray, zone, bulge }: Section): Sight {
 /** A clearance in words. */
 export function sightText({ line_of_sight, ratio }: Pick<Sight, 'line_of_sight' | 'ratio'>): string {
   if (!line_of_sight) return 'No line of sight';
-  const zone = ratio === null ? '' : ratio >= CLEAR_SHARE ? ', the first Fresnel zone is clear enough' : `, ${percent(Math.max(ratio, 0))} of the first Fresnel zone is clear`;
+  const zone =
+    ratio === null
+      ? ''
+      : ratio >= CLEAR_SHARE
+        ? ', the first Fresnel zone is clear enough'
+        : `, ${percent(Math.max(ratio, 0))} of the first Fresnel zone is clear`;
   return `Line of sight${zone}`;
 }
 
@@ -127,8 +147,10 @@ export function stands({ samples }: Section): Stand[] {
     const kind = cover === 'forest' ? 'trees' : 'buildings';
     if (!last || last.at !== at - 1 || last.stand.kind !== kind) found.push((last = { at, stand: { kind, outline: [] } }).stand);
     last.at = at;
-    const half = (neighbour: Sample | undefined) => (neighbour ? { d: (d + neighbour.d) / 2, ground: (ground + neighbour.ground) / 2 } : { d, ground });
-    for (const place of [half(samples[at - 1]), { d, ground }, half(samples[at + 1])]) last.stand.outline.push({ ...place, top: place.ground + clutter });
+    const half = (neighbour: Sample | undefined) =>
+      neighbour ? { d: (d + neighbour.d) / 2, ground: (ground + neighbour.ground) / 2 } : { d, ground };
+    for (const place of [half(samples[at - 1]), { d, ground }, half(samples[at + 1])])
+      last.stand.outline.push({ ...place, top: place.ground + clutter });
   });
   return found;
 }

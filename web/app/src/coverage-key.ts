@@ -37,7 +37,9 @@ export function unitOf(coverages: Coverages): 'dB' | 'dBm' {
 
 /** Nodes that serve cells, with the numbers of their colours; failed ones serve none. */
 function servers({ mesh, shown }: Coverages, plan: Plan): Entry[] {
-  const nodes = mesh.grid ? (mesh.state?.nodes ?? []).map((node) => (node && !mesh.failed.has(node.node_id) ? (plan.byId.get(node.node_id)?.name ?? '') : null)) : shown.map((job) => job.name);
+  const nodes = mesh.grid
+    ? (mesh.state?.nodes ?? []).map((node) => (node && !mesh.failed.has(node.node_id) ? (plan.byId.get(node.node_id)?.name ?? '') : null))
+    : shown.map((job) => job.name);
   return nodes.flatMap((name, number) => (name === null ? [] : [{ name, colour: SERVERS[number % SERVERS.length] as string }]));
 }
 
@@ -47,23 +49,39 @@ export function coverageKey(coverages: Coverages, plan: Plan, units: Units): Cov
   const { colouring, palette, rates, unit } = coverages;
   const offset = offset_db(coverages);
   const edge = `${figure((coverages.needed ?? 0) + coverages.threshold_db + offset, 0)} ${unitOf(coverages)}`;
-  const key = { entries: [] as Entry[], ramp: null, cut: coverages.byProbability ? `drawn where it works with ${coverages.threshold_percent} % or more` : `drawn from ${edge}` };
+  const key = {
+    entries: [] as Entry[],
+    ramp: null,
+    cut: coverages.byProbability ? `drawn where it works with ${coverages.threshold_percent} % or more` : `drawn from ${edge}`,
+  };
   if (colouring === 'server') return { ...key, title: 'Best server', entries: servers(coverages, plan) };
   const cover = coverages.commonCover;
   if (cover) {
     const [first = '', second = ''] = coverages.shown.map((job) => job.name);
     const names = [`${first} alone`, `${second} alone`, `both, ${percent(cover.share)}`];
-    const entries = names.map((name, at): Entry => ({ name: `${name}: ${area(cover.areas_km2[at] as number, units)}`, colour: COMMON_COLOURS[at] as string, ...(at === 2 ? { title: 'Share of the area that at least one of them serves' } : {}) }));
+    const entries = names.map((name, at): Entry => ({
+      name: `${name}: ${area(cover.areas_km2[at] as number, units)}`,
+      colour: COMMON_COLOURS[at] as string,
+      ...(at === 2 ? { title: 'Share of the area that at least one of them serves' } : {}),
+    }));
     return { ...key, title: 'Both nodes', entries: entries.toReversed() };
   }
   if (colouring === 'verdict') {
-    const entries = VERDICTS.map((verdict, at): Entry => ({ name: verdict, title: RULES[verdict], colour: VERDICT_COLOURS[at + 1] as string }));
+    const entries = VERDICTS.map((verdict, at): Entry => ({
+      name: verdict,
+      title: RULES[verdict],
+      colour: VERDICT_COLOURS[at + 1] as string,
+    }));
     return { ...key, title: 'Verdict', entries: [...entries, { name: 'ground not known', colour: NO_GROUND_COLOUR }] };
   }
   const background = gradient(palette);
   if (colouring === 'probability') return { ...key, title: 'Link works with', ramp: { background, ticks: ['0', '50', '100'], unit: '%' } };
   if (unit === 'rate' && rates.length && !coverages.bySinr) {
-    const entries = rates.map((step, at): Entry => ({ name: rate(step.data_rate_bps), title: `from ${figure(step.from_dbm)} dBm`, colour: stepColour(palette, at, rates.length) }));
+    const entries = rates.map((step, at): Entry => ({
+      name: rate(step.data_rate_bps),
+      title: `from ${figure(step.from_dbm)} dBm`,
+      colour: stepColour(palette, at, rates.length),
+    }));
     return { ...key, title: 'Data rate', entries };
   }
   const [low, high] = coverages.range;

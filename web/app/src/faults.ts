@@ -21,5 +21,8 @@ export function watchFaults(show: (text: string) => void): void {
   const failed = (fault: unknown) => show(`A part of the page has failed: ${textOf(fault)}. Reload the page if something is missing.`);
   // Notices such as those of observers of sizes have no fault.
   addEventListener('error', (event) => void (event.error && failed(event.error)));
-  addEventListener('unhandledrejection', ({ reason }) => void ((reason as { name?: string } | null)?.name !== 'AbortError' && failed(reason)));
+  addEventListener(
+    'unhandledrejection',
+    ({ reason }) => void ((reason as { name?: string } | null)?.name !== 'AbortError' && failed(reason)),
+  );
 }

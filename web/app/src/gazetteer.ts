@@ -22,7 +22,17 @@ export function parsed(table: string): Town[] {
     const [country = '', names = '', lats = '', lons = '', ranks = '', capital = '-1'] = line.split('\t');
     const numbers = (part: string) => part.split(' ').map(Number);
     const [north, east, rank] = [numbers(lats), numbers(lons), numbers(ranks)];
-    return names.split('|').map((name, at): Town => ({ name, folded: folded(name), country, population: 1000 * 2 ** ((rank[at] ?? 0) / 2), capital: at === Number(capital), lat: (north[at] ?? 0) / STEPS, lon: (east[at] ?? 0) / STEPS }));
+    return names
+      .split('|')
+      .map((name, at): Town => ({
+        name,
+        folded: folded(name),
+        country,
+        population: 1000 * 2 ** ((rank[at] ?? 0) / 2),
+        capital: at === Number(capital),
+        lat: (north[at] ?? 0) / STEPS,
+        lon: (east[at] ?? 0) / STEPS,
+      }));
   });
 }
 
@@ -41,12 +51,16 @@ export function search(all: readonly Town[], text: string, limit: number): Town[
   if (name.length < 2) return [];
   const within = (town: Town) => !region || folded(town.country) === region || folded(countryName(town.country)).startsWith(region);
   const others = new Set(EXONYMS.flatMap(([other, listed]) => (folded(other).startsWith(name) ? [folded(listed)] : [])));
-  const kind = (town: Town) => (town.folded === name ? 0 : town.folded.startsWith(name) || others.has(town.folded) ? 1 : town.folded.includes(` ${name}`) ? 2 : null);
+  const kind = (town: Town) =>
+    town.folded === name ? 0 : town.folded.startsWith(name) || others.has(town.folded) ? 1 : town.folded.includes(` ${name}`) ? 2 : null;
   const matching = all.flatMap((town) => {
     const found = kind(town);
     return found !== null && within(town) ? [{ town, kind: found }] : [];
   });
-  return matching.sort((a, b) => a.kind - b.kind || b.town.population - a.town.population).slice(0, limit).map(({ town }) => town);
+  return matching
+    .sort((a, b) => a.kind - b.kind || b.town.population - a.town.population)
+    .slice(0, limit)
+    .map(({ town }) => town);
 }
 
 const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });

@@ -67,16 +67,21 @@ export function press(event: KeyboardEvent): boolean {
     else if (app.tools.drawn.length) {
       app.tools.clearDrawn();
     } else ui.selected = [];
-  } else if ((event.key === 'Delete' || event.key === 'Backspace') && ui.selected.length) void app.attempt(() => app.commands.remove(ui.selected));
-  else if (event.key === 'Enter' && ui.tool !== 'select' && !(event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement)) app.actAtCentre();
+  } else if ((event.key === 'Delete' || event.key === 'Backspace') && ui.selected.length)
+    void app.attempt(() => app.commands.remove(ui.selected));
+  else if (
+    event.key === 'Enter' &&
+    ui.tool !== 'select' &&
+    !(event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement)
+  )
+    app.actAtCentre();
   else if (event.key === '/') document.getElementById('search')?.focus();
   else if (event.key === '?') ui.dialog = 'help';
   else if (letter === 'n' && app.plan.deployment) {
     ui.tool = 'add';
     // Arrows move the map below the cross, Enter adds.
     app.map?.map.getCanvas().focus({ preventScroll: true });
-  }
-  else if (letter === 'l' && app.plan.deployment) ui.tool = 'link';
+  } else if (letter === 'l' && app.plan.deployment) ui.tool = 'link';
   else if (letter === 's' && app.plan.deployment) ui.tool = 'scan';
   else if (letter === 'v') ui.tool = 'select';
   else if (letter === 'f') app.frame();

@@ -30,7 +30,10 @@ async function begin(): Promise<void> {
   // The view and what the server offers are awaited at the same time; the page shows why a view did not come.
   view(modeOf(location.hash)).catch(() => undefined);
   for (;;) {
-    const fault = await offered().then(() => null, (fault: unknown) => fault);
+    const fault = await offered().then(
+      () => null,
+      (fault: unknown) => fault,
+    );
     if (fault === null) break;
     say(`${textOf(fault)} The page asks again by itself.`);
     await new Promise((done) => setTimeout(done, RETRY_MS));

@@ -10,7 +10,18 @@ export const PALETTES = {
 export type PaletteName = keyof typeof PALETTES;
 
 /** Colours of servers that share a map. */
-export const SERVERS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9', '#f0e442', '#7a5195', '#8c564b', '#5f6f52'] as const;
+export const SERVERS = [
+  '#0072b2',
+  '#e69f00',
+  '#009e73',
+  '#cc79a7',
+  '#d55e00',
+  '#56b4e9',
+  '#f0e442',
+  '#7a5195',
+  '#8c564b',
+  '#5f6f52',
+] as const;
 
 /** Colours of cells that the first, the second, and both of two nodes serve. */
 export const COMMON_COLOURS = [SERVERS[5], SERVERS[1], '#6a1b9a'] as const;
@@ -56,7 +67,10 @@ export function stepped(name: PaletteName, from: readonly number[], [low, high]:
   const found = new Uint8Array(256 * 4);
   for (let at = 0; at < 256; at++) {
     const value = low + ((high - low) * at) / 255;
-    const step = Math.max(0, from.findLastIndex((begin) => begin <= value + 1e-9));
+    const step = Math.max(
+      0,
+      from.findLastIndex((begin) => begin <= value + 1e-9),
+    );
     found.set(base.subarray(shade(step, from.length) * 4, shade(step, from.length) * 4 + 4), at * 4);
   }
   made.set(key, found);

@@ -12,7 +12,10 @@ export function alike(found: unknown, wanted: unknown): boolean {
 /** Presets by group, devices first, each by its name. */
 export function grouped<T extends RadioPreset | AntennaPreset>(presets: readonly T[]): [string, T[]][] {
   const of = (group: T['group']) => presets.filter((preset) => preset.group === group);
-  return [['Devices', of('device').toSorted((a, b) => a.name.localeCompare(b.name))], ['Generic', of('generic')]];
+  return [
+    ['Devices', of('device').toSorted((a, b) => a.name.localeCompare(b.name))],
+    ['Generic', of('generic')],
+  ];
 }
 
 /** Id of the preset of a node's radio; null for one of its own. */
@@ -35,7 +38,8 @@ const RATE_BPS = 1e6;
 export function rateTarget_bps(radios: readonly Node['radio'][]): number {
   const most = radios.map(({ waveform, bandwidth_hz }) => {
     // Spreading factor, bandwidth and coding rate 4/5 to 4/8 give the rate of a LoRa radio.
-    if (waveform?.kind === 'lora') return Math.floor((waveform.spreading_factor * (bandwidth_hz ?? 0) * 4) / (2 ** waveform.spreading_factor * waveform.coding_rate));
+    if (waveform?.kind === 'lora')
+      return Math.floor((waveform.spreading_factor * (bandwidth_hz ?? 0) * 4) / (2 ** waveform.spreading_factor * waveform.coding_rate));
     return waveform?.kind === 'narrowband' ? waveform.bit_rate_bps : RATE_BPS;
   });
   return Math.min(RATE_BPS, ...most);

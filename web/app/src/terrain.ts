@@ -15,7 +15,12 @@ const DEGREE_M = 111_200;
 export function around(view: Bounds, { lat, lon }: LatLon, reach_m: number): Bounds {
   const up = reach_m / DEGREE_M;
   const aside = up / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
-  return { south: Math.max(-90, Math.min(view.south, lat - up)), west: Math.min(view.west, lon - aside), north: Math.min(90, Math.max(view.north, lat + up)), east: Math.max(view.east, lon + aside) };
+  return {
+    south: Math.max(-90, Math.min(view.south, lat - up)),
+    west: Math.min(view.west, lon - aside),
+    north: Math.min(90, Math.max(view.north, lat + up)),
+    east: Math.max(view.east, lon + aside),
+  };
 }
 
 /** Name of the square degree whose south-western corner this is, such as N57E011. */

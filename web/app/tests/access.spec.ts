@@ -11,7 +11,16 @@ async function serious(page: Page): Promise<string[]> {
     .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).join(' ')}`);
 }
 
-const HOSTILE = ['<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', "'; DROP TABLE nodes; --", '{{7*7}}${7*7}', '=HYPERLINK("http://example.com")', 'عقدة العقدة', '👩‍🚒 brandstation', 'x'.repeat(64)];
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  '"><script>alert(1)</script>',
+  "'; DROP TABLE nodes; --",
+  '{{7*7}}${7*7}',
+  '=HYPERLINK("http://example.com")',
+  'عقدة العقدة',
+  '👩‍🚒 brandstation',
+  'x'.repeat(64),
+];
 
 // A link is selected, its verdict shown.
 async function openLink(page: Page, request: APIRequestContext) {

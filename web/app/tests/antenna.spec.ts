@@ -10,7 +10,10 @@ const SECTOR = join(import.meta.dirname, '../../../examples/sector.msi');
 /** Points of a drawn cut, in the units of its picture. */
 async function points(page: Page, cut: 'horizontal' | 'vertical'): Promise<[number, number][]> {
   const path = (await page.locator(`#pattern [data-cut=${cut}] path.cut`).getAttribute('d')) ?? '';
-  return path.replace(/[MZ]/g, '').split('L').map((point) => point.split(' ').map(Number) as [number, number]);
+  return path
+    .replace(/[MZ]/g, '')
+    .split('L')
+    .map((point) => point.split(' ').map(Number) as [number, number]);
 }
 
 /** Drops files on an element. */
@@ -43,11 +46,21 @@ test('a file is drawn with its facts, used for the node, undone and removed', as
   expect(Math.atan2(vertical[1], vertical[0]) * (180 / Math.PI)).toBeCloseTo(6, 0);
   // It is on the screen, in the colour of the page.
   const box = (await page.locator('#pattern [data-cut=horizontal] path.cut').boundingBox())!;
-  expect(Picture.of(await page.screenshot()).has({ x: box.x + box.width / 2, y: box.y + box.height / 2 }, rgb('#005a94'), Math.ceil(box.width / 2), 24)).toBe(true);
+  expect(
+    Picture.of(await page.screenshot()).has(
+      { x: box.x + box.width / 2, y: box.y + box.height / 2 },
+      rgb('#005a94'),
+      Math.ceil(box.width / 2),
+      24,
+    ),
+  ).toBe(true);
 
   await page.getByRole('button', { name: 'Use for Ramberget' }).click();
   await expect(dialog).toBeHidden();
-  const radio = async () => (await nodesOf(request, id)).find((node) => node.name === 'Ramberget')!.radio as unknown as { antenna: { gain_dbi: number; pattern?: { horizontal_loss_db: number[] } } };
+  const radio = async () =>
+    (await nodesOf(request, id)).find((node) => node.name === 'Ramberget')!.radio as unknown as {
+      antenna: { gain_dbi: number; pattern?: { horizontal_loss_db: number[] } };
+    };
   await expect.poll(async () => (await radio()).antenna.gain_dbi).toBe(18);
   expect((await radio()).antenna.pattern?.horizontal_loss_db).toHaveLength(360);
   await expect(page.locator('[name=antenna]')).toHaveValue('own');
@@ -70,10 +83,13 @@ test('the lobe on the map is that of the pattern', async ({ page, request }) => 
   const azimuth = page.locator('[name=azimuth_deg]');
   await azimuth.fill('90');
   await azimuth.press('Enter');
-  const ring = () => page.evaluate(async () => {
-    const source = window.groundwave.map.map.getSource('lobe') as unknown as { getData(): Promise<{ features: { geometry: { coordinates: [number, number][][] } }[] }> };
-    return (await source.getData()).features[0]?.geometry.coordinates[0] ?? [];
-  });
+  const ring = () =>
+    page.evaluate(async () => {
+      const source = window.groundwave.map.map.getSource('lobe') as unknown as {
+        getData(): Promise<{ features: { geometry: { coordinates: [number, number][][] } }[] }>;
+      };
+      return (await source.getData()).features[0]?.geometry.coordinates[0] ?? [];
+    });
   await expect.poll(async () => (await ring()).length).toBeGreaterThan(80);
   const east = Math.max(...(await ring()).map(([lon]) => lon)) - PLACES.Ramberget.lon;
   const west = PLACES.Ramberget.lon - Math.min(...(await ring()).map(([lon]) => lon));
@@ -101,6 +117,8 @@ test.describe('refusals', () => {
     await page.getByRole('button', { name: 'Use for Ramberget' }).click();
     await expect(dialog).toBeHidden();
     // Files of SPLAT! have no gain: that of the node stays.
-    await expect.poll(async () => (await nodesOf(request, id))[0]!.radio).toMatchObject({ antenna: { gain_dbi: 2.15, pattern: { vertical_loss_db: expect.any(Array) } } });
+    await expect
+      .poll(async () => (await nodesOf(request, id))[0]!.radio)
+      .toMatchObject({ antenna: { gain_dbi: 2.15, pattern: { vertical_loss_db: expect.any(Array) } } });
   });
 });

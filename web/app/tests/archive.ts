@@ -17,10 +17,14 @@ function varint(value: number): number[] {
 
 /** The archive with a tile z/x/y of these layers. */
 export function archive([z, x, y]: readonly [number, number, number], layers: Record<string, FeatureCollection>): Buffer {
-  const cut = Object.fromEntries(Object.entries(layers).map(([name, data]) => [name, new GeoJSONVT(data, { maxZoom: z, indexMaxZoom: z }).getTile(z, x, y)]));
+  const cut = Object.fromEntries(
+    Object.entries(layers).map(([name, data]) => [name, new GeoJSONVT(data, { maxZoom: z, indexMaxZoom: z }).getTile(z, x, y)]),
+  );
   const tile = Buffer.from(fromGeojsonVt(cut as Parameters<typeof fromGeojsonVt>[0]));
   const directory = Buffer.from([1, zxyToTileId(z, x, y), 1, tile.length, 1].flatMap(varint));
-  const metadata = Buffer.from(JSON.stringify({ attribution: 'A test', vector_layers: Object.keys(layers).map((id) => ({ id, fields: {} })) }));
+  const metadata = Buffer.from(
+    JSON.stringify({ attribution: 'A test', vector_layers: Object.keys(layers).map((id) => ({ id, fields: {} })) }),
+  );
   const header = Buffer.alloc(HEADER_OCTETS);
   header.write('PMTiles\x03', 'latin1');
   const sections = [directory.length, metadata.length, 0, tile.length];

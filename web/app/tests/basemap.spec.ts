@@ -7,8 +7,22 @@ import { archive } from './archive';
 import { Picture, rgb } from './pixels';
 import { drawn, expect, open, plan, test } from './server';
 
-const ROAD: Feature = { type: 'Feature', properties: { kind: 'major_road', name: 'Hisingsleden' }, geometry: { type: 'LineString', coordinates: [[11.8, 57.7], [12, 57.72]] } };
-const PLACE: Feature = { type: 'Feature', properties: { kind: 'locality', name: 'Tuve' }, geometry: { type: 'Point', coordinates: [11.92, 57.705] } };
+const ROAD: Feature = {
+  type: 'Feature',
+  properties: { kind: 'major_road', name: 'Hisingsleden' },
+  geometry: {
+    type: 'LineString',
+    coordinates: [
+      [11.8, 57.7],
+      [12, 57.72],
+    ],
+  },
+};
+const PLACE: Feature = {
+  type: 'Feature',
+  properties: { kind: 'locality', name: 'Tuve' },
+  geometry: { type: 'Point', coordinates: [11.92, 57.705] },
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'groundwave-basemap-'));
 const path = join(folder, 'roads.pmtiles');
@@ -24,7 +38,13 @@ test('roads and names of a file lie below the mesh, and can be hidden', async ({
   expect([part.status(), await part.text()]).toEqual([206, 'PMTiles']);
   await open(page, `/#d=${id}`);
   await drawn(page);
-  const found = () => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures().filter((one) => one.source === 'basemap').map((one) => one.properties['name'] as string));
+  const found = () =>
+    page.evaluate(() =>
+      window.groundwave.map.map
+        .queryRenderedFeatures()
+        .filter((one) => one.source === 'basemap')
+        .map((one) => one.properties['name'] as string),
+    );
   await expect.poll(async () => [...new Set(await found())].sort()).toEqual(['Hisingsleden', 'Tuve']);
   const order = await page.evaluate(() => window.groundwave.map.map.getLayersOrder());
   expect(order.indexOf('basemap-roads')).toBeGreaterThan(order.indexOf('picture'));
@@ -67,16 +87,21 @@ for (const scheme of ['light', 'dark'] as const) {
         });
         const reach = kind === 'lakes' ? 0 : 24;
         await expect
-          .poll(async () => {
-            await drawn(page);
-            return Picture.of(await page.screenshot()).has(middle, THEMES[scheme][kind], reach, 8);
-          }, { message: name })
+          .poll(
+            async () => {
+              await drawn(page);
+              return Picture.of(await page.screenshot()).has(middle, THEMES[scheme][kind], reach, 8);
+            },
+            { message: name },
+          )
           .toBe(true);
         if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/world-${name}-${scheme}.png` });
       }
       // They end where their coarse lines would mislead.
       await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [33.2, -1.2], zoom: 9.5 }));
-      await expect.poll(() => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures({ layers: ['lakes', 'rivers'] }).length)).toBe(0);
+      await expect
+        .poll(() => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures({ layers: ['lakes', 'rivers'] }).length))
+        .toBe(0);
     });
   });
 }

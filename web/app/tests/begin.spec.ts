@@ -82,7 +82,10 @@ test('the view begins where the ground is', async ({ page }) => {
   await page.goto('/');
   await drawn(page);
   const area = await (await page.request.get('/api/v1/terrain/area')).json();
-  const [south, north] = [Math.min(...area.areas.map((box: { south: number }) => box.south)), Math.max(...area.areas.map((box: { north: number }) => box.north))];
+  const [south, north] = [
+    Math.min(...area.areas.map((box: { south: number }) => box.south)),
+    Math.max(...area.areas.map((box: { north: number }) => box.north)),
+  ];
   const view = () => page.evaluate(() => window.groundwave.map.view());
   await expect.poll(async () => Math.abs((await view()).lat - (south + north) / 2)).toBeLessThan((north - south) / 2);
   expect((await view()).zoom).toBeGreaterThan(4);
@@ -91,7 +94,9 @@ test('the view begins where the ground is', async ({ page }) => {
 test('a step back leads to the deployment, the view and the recording before', async ({ page, request }) => {
   const [first, second] = [await plan(request, ['Ramberget'], 'First'), await plan(request, ['Masthugget'], 'Second')];
   const log = readFileSync(join(import.meta.dirname, '../../../tests/fixtures/compat/failover.gwlog'));
-  const { id: recording } = await (await request.post('/api/v1/replays?name=failover.gwlog', { data: log, headers: { 'content-type': 'application/octet-stream' } })).json();
+  const { id: recording } = await (
+    await request.post('/api/v1/replays?name=failover.gwlog', { data: log, headers: { 'content-type': 'application/octet-stream' } })
+  ).json();
   const hash = () => page.evaluate(() => location.hash);
   await open(page, `/#m=11/57.7/11.9&d=${first.id}`);
   // Another place is no step.
@@ -151,7 +156,7 @@ test('another address in the same tab is read, and a deployment that is gone is 
   await page.evaluate((id) => {
     window.groundwave.map.map.panBy([40, 0], { animate: false });
     location.hash = `m=11/57.7/11.9&d=${id}`;
-    for (const begun = performance.now(); performance.now() - begun < 1500; );
+    for (const begun = performance.now(); performance.now() - begun < 1500;);
   }, first.id);
   await expect(page.getByText('it may have been deleted')).toBeVisible();
   await expect(page.getByRole('option', { name: /Masthugget/ })).toHaveCount(0);

@@ -83,7 +83,12 @@ test('nodes that were added and moved before a failure are named and can be undo
   allow = await refuse(page, 'POST', 1, '**/api/v1/deployments/*/nodes');
   await page.evaluate(() => {
     const { app } = window.groundwave;
-    return app.attempt(() => app.commands.add(['Site 1', 'Site 2'].map((name, at) => ({ name, lat: 57.7, lon: 11.9 + at / 100 })), 'Add 2 sites'));
+    return app.attempt(() =>
+      app.commands.add(
+        ['Site 1', 'Site 2'].map((name, at) => ({ name, lat: 57.7, lon: 11.9 + at / 100 })),
+        'Add 2 sites',
+      ),
+    );
   });
   await expect(page.locator('.messages')).toContainText('1 of 2 nodes added: Site 1. Site 2: Out of order.');
   await allow();

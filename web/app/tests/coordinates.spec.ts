@@ -22,6 +22,7 @@ test('a node goes where its pasted position is, and stays where one is refused',
   await expect(page.locator('#found')).toContainText('a band, not a hemisphere');
   // Once, by the page itself; where it was built without the module, by its server.
   const paths = readers.map((url) => new URL(url).pathname);
-  if (existsSync(join(import.meta.dirname, '../wasm/positions.wasm'))) expect(paths).toEqual([expect.stringMatching(/^\/assets\/positions-.*\.wasm$/)]);
+  if (existsSync(join(import.meta.dirname, '../wasm/positions.wasm')))
+    expect(paths).toEqual([expect.stringMatching(/^\/assets\/positions-.*\.wasm$/)]);
   else expect(new Set(paths)).toEqual(new Set(['/position.json']));
 });

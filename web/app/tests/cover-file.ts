@@ -16,7 +16,17 @@ export function coverFile(south: number, west: number, side_deg: number, kind: n
   const entries = 9 + extra.length;
   let place = 8 + 2 + 12 * entries + 4;
   const data = place + extra.reduce((sum, [, , , bytes]) => sum + bytes.length, 0);
-  const plain: readonly (readonly [number, number, number])[] = [[256, 4, side], [257, 4, side], [258, 3, 8], [259, 3, 1], [262, 3, 1], [273, 4, data], [277, 3, 1], [278, 4, side], [279, 4, side * side]];
+  const plain: readonly (readonly [number, number, number])[] = [
+    [256, 4, side],
+    [257, 4, side],
+    [258, 3, 8],
+    [259, 3, 1],
+    [262, 3, 1],
+    [273, 4, data],
+    [277, 3, 1],
+    [278, 4, side],
+    [279, 4, side * side],
+  ];
   const head = Buffer.alloc(place);
   head.write('II*\0', 'latin1');
   head.writeUInt32LE(8, 4);

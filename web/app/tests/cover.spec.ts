@@ -13,9 +13,15 @@ test.describe('with land cover', () => {
     await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
     await expect(page.locator('#profile')).toBeVisible();
     await page.getByRole('button', { name: 'Make the profile taller' }).click();
-    const answer = await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 } })).json();
+    const answer = await (
+      await request.post('/api/v1/links/analyze', {
+        data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 },
+      })
+    ).json();
     const samples: { distance_m: number; clutter_agl_m?: number; land_cover?: string }[] = answer.profile.samples;
-    const kinds = new Set(samples.filter((sample) => (sample.clutter_agl_m ?? 0) > 0).map((sample) => (sample.land_cover === 'forest' ? 'trees' : 'buildings')));
+    const kinds = new Set(
+      samples.filter((sample) => (sample.clutter_agl_m ?? 0) > 0).map((sample) => (sample.land_cover === 'forest' ? 'trees' : 'buildings')),
+    );
     expect(kinds.size).toBeGreaterThan(0);
     const colours = { trees: '#4f8a3c', buildings: '#8d7f8f' } as const;
     const picture = Picture.of(await page.screenshot());
@@ -24,7 +30,15 @@ test.describe('with land cover', () => {
       if (!kinds.has(kind)) continue;
       // On the screen, in the colour of the key.
       const box = (await page.locator(`#profile [data-stand=${kind}]`).first().boundingBox())!;
-      expect(picture.has({ x: box.x + box.width / 2, y: box.y + box.height / 2 }, rgb(colours[kind]), Math.ceil(Math.max(box.width, box.height, 4)), 16), kind).toBe(true);
+      expect(
+        picture.has(
+          { x: box.x + box.width / 2, y: box.y + box.height / 2 },
+          rgb(colours[kind]),
+          Math.ceil(Math.max(box.width, box.height, 4)),
+          16,
+        ),
+        kind,
+      ).toBe(true);
     }
 
     // The pointer on the profile names what stands there.
@@ -32,7 +46,9 @@ test.describe('with land cover', () => {
     const total: number = answer.profile.total_distance_m;
     const plot = (await page.locator('#profile').boundingBox())!;
     await page.mouse.move(plot.x + 46 + ((plot.width - 60) * sample!.distance_m) / total, plot.y + 60);
-    await expect(page.locator('.profile .values')).toContainText(`${sample!.land_cover === 'forest' ? 'forest' : 'suburban'} ${sample!.clutter_agl_m} m`);
+    await expect(page.locator('.profile .values')).toContainText(
+      `${sample!.land_cover === 'forest' ? 'forest' : 'suburban'} ${sample!.clutter_agl_m} m`,
+    );
     // And so does the pointer on the map.
     const place = await pixel(page, PLACES.Ramberget);
     await page.mouse.move(place.x + 30, place.y + 30);
@@ -74,5 +90,7 @@ test('a device is chosen by its name and brings its antenna, undone with it', as
   // A device with a socket leaves the antenna as it is.
   await page.locator('[name=antenna]').selectOption('yagi_12');
   await radio.selectOption({ label: 'Heltec WiFi LoRa 32 V3 (EU 868)' });
-  await expect.poll(async () => (await nodesOf(request, id))[0]!.radio).toMatchObject({ frequency_mhz: 869.525, tx_power_dbm: 21, antenna: { gain_dbi: 12 } });
+  await expect
+    .poll(async () => (await nodesOf(request, id))[0]!.radio)
+    .toMatchObject({ frequency_mhz: 869.525, tx_power_dbm: 21, antenna: { gain_dbi: 12 } });
 });

@@ -42,11 +42,15 @@ test('a storm passes over the mesh, and the mesh can be planned', async ({ page,
     if (!request.url().startsWith(demo.api) && !/^(data|blob):/.test(request.url())) found.push(`request to ${request.url()}`);
   });
   const sizes: Promise<number>[] = [];
-  page.on('requestfinished', (request) => void sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize)));
-  const replayed = () => page.evaluate(() => {
-    const { replay } = window.groundwave as unknown as { replay: Replay };
-    return { at_s: replay.at_s, playing: replay.playing, frame: replay.shown?.recorded };
-  });
+  page.on(
+    'requestfinished',
+    (request) => void sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize)),
+  );
+  const replayed = () =>
+    page.evaluate(() => {
+      const { replay } = window.groundwave as unknown as { replay: Replay };
+      return { at_s: replay.at_s, playing: replay.playing, frame: replay.shown?.recorded };
+    });
   await page.goto(demo.address);
   await expect(page.locator('#recording option:checked')).toHaveText('Storm over Gothenburg (demo.gwlog)');
   await expect.poll(async () => (await replayed()).at_s, SLOW).toBeGreaterThan(5);
@@ -54,7 +58,9 @@ test('a storm passes over the mesh, and the mesh can be planned', async ({ page,
   // From here at rest: a slow machine would let the storm and the failure pass before they are looked at.
   await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.play(false));
   // The first map is small enough for a slow link: page, ground and the first minutes of the recording.
-  await expect.poll(() => page.evaluate(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled), SLOW).toBe(true);
+  await expect
+    .poll(() => page.evaluate(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled), SLOW)
+    .toBe(true);
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   expect(bytes).toBeGreaterThan(200_000);
   expect(bytes).toBeLessThan(1_000_000);
@@ -65,14 +71,22 @@ test('a storm passes over the mesh, and the mesh can be planned', async ({ page,
   await expect(page.locator('.rain')).toContainText('110 mm/h', SLOW);
   await expect.poll(async () => (await replayed()).frame?.nodes.length ?? 0, SLOW).toBeGreaterThan(start.nodes.length);
   await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(640));
-  await expect.poll(async () => (await replayed()).frame?.nodes.filter((node) => !node.operating).map((node) => node.name), SLOW).toEqual(['Säve']);
+  await expect
+    .poll(async () => (await replayed()).frame?.nodes.filter((node) => !node.operating).map((node) => node.name), SLOW)
+    .toEqual(['Säve']);
 
   // The coverage has the nodes that work at the time: it grows when one is repaired.
   await page.locator('#replay-coverage').check();
-  const cells = () => page.evaluate(() => {
-    const { state, grid } = (window.groundwave as unknown as { coverages: Coverages }).coverages.mesh;
-    return { failed: state?.failed_node_ids.length, pending: state?.pending_nodes, evaluated: state?.evaluated_cells ?? 0, served: grid?.power.filter((power) => power > -32767).length ?? 0 };
-  });
+  const cells = () =>
+    page.evaluate(() => {
+      const { state, grid } = (window.groundwave as unknown as { coverages: Coverages }).coverages.mesh;
+      return {
+        failed: state?.failed_node_ids.length,
+        pending: state?.pending_nodes,
+        evaluated: state?.evaluated_cells ?? 0,
+        served: grid?.power.filter((power) => power > -32767).length ?? 0,
+      };
+    });
   // The server keeps the cells of a failed node: if the coverage began before the failure, the repair
   // evaluates none.
   const settled = async (failed: number, beyond: number) => {

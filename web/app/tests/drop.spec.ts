@@ -18,7 +18,8 @@ const REFUSED = ['broken.csv', Buffer.from('nothing').toString('base64')] as con
 async function drop(page: Page, files: readonly (readonly [string, string])[]): Promise<boolean> {
   return page.evaluate((files) => {
     const transfer = new DataTransfer();
-    for (const [name, content] of files) transfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+    for (const [name, content] of files)
+      transfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
     const over = new DragEvent('dragover', { dataTransfer: transfer, bubbles: true, cancelable: true });
     document.querySelector('main')!.dispatchEvent(over);
     const dropped = new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true });

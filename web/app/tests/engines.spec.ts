@@ -19,12 +19,22 @@ const SHOTS = process.env['SHOTS'];
 /** Opens the page and waits until the map rests with all that it draws. */
 async function open(engine: Engine, url: string): Promise<void> {
   await engine.goto(url);
-  await expect.poll(() => engine.evaluate(() => [document.documentElement.dataset['loaded'], document.querySelector<HTMLElement>('.map')?.dataset['ready']])).toEqual(['true', 'true']);
+  await expect
+    .poll(() =>
+      engine.evaluate(() => [document.documentElement.dataset['loaded'], document.querySelector<HTMLElement>('.map')?.dataset['ready']]),
+    )
+    .toEqual(['true', 'true']);
   await rests(engine);
 }
 
 async function rests(engine: Engine): Promise<void> {
-  await expect.poll(() => engine.evaluate(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled && !window.groundwave.map.map.isMoving())).toBe(true);
+  await expect
+    .poll(() =>
+      engine.evaluate(
+        () => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled && !window.groundwave.map.map.isMoving(),
+      ),
+    )
+    .toBe(true);
 }
 
 /** Places of the window, of places on the map. */
@@ -40,7 +50,9 @@ async function free(engine: Engine, step: number): Promise<{ x: number; y: numbe
   return engine.evaluate((step) => {
     const box = document.querySelector('.map')!.getBoundingClientRect();
     const found = [];
-    for (let y = Math.ceil(box.top) + 2; y < box.bottom - 2; y += step) for (let x = Math.ceil(box.left) + 2; x < box.right - 2; x += step) if (document.elementFromPoint(x, y)?.matches('.map canvas')) found.push({ x, y });
+    for (let y = Math.ceil(box.top) + 2; y < box.bottom - 2; y += step)
+      for (let x = Math.ceil(box.left) + 2; x < box.right - 2; x += step)
+        if (document.elementFromPoint(x, y)?.matches('.map canvas')) found.push({ x, y });
     return found;
   }, step);
 }
@@ -73,7 +85,12 @@ function colours(engine: Engine, colouring: 'power' | 'probability' | 'verdict')
         const { at, shown } = value(power, grid!.percent[cell]!);
         const entry = Math.floor(Math.min(1, Math.max(0, at)) * 255 + 0.5) * 4;
         const has = power > -32767 && shown && (grid!.meta[cell]! & 64) === 0;
-        return { lat: bounds.north - ((bounds.north - bounds.south) * (row + 0.5)) / rows, lon: bounds.west + ((bounds.east - bounds.west) * (column + 0.5)) / columns, shown: has, colour: [...look.palette.slice(entry, entry + 3)] };
+        return {
+          lat: bounds.north - ((bounds.north - bounds.south) * (row + 0.5)) / rows,
+          lon: bounds.west + ((bounds.east - bounds.west) * (column + 0.5)) / columns,
+          shown: has,
+          colour: [...look.palette.slice(entry, entry + 3)],
+        };
       }).filter(({ shown }) => shown),
     };
   }, colouring);
@@ -99,20 +116,31 @@ test('ground, nodes, links and a coverage are drawn in their colours', async ({ 
 
   // Nodes in the colours of their roles, links in those of their ratings.
   const roles = await engine.evaluate(() => Object.fromEntries(window.groundwave.app.plan.roles.map(({ id, color }) => [id, color])));
-  const at = await pixels(engine, names.map((name) => ({ lat: PLACES[name].lat, lon: PLACES[name].lon })));
-  for (const [number, name] of names.entries()) expect(off(shown.at(at[number]!.x, at[number]!.y), rgb(roles[PLACES[name].role]!)), name).toBeLessThan(12);
+  const at = await pixels(
+    engine,
+    names.map((name) => ({ lat: PLACES[name].lat, lon: PLACES[name].lon })),
+  );
+  for (const [number, name] of names.entries())
+    expect(off(shown.at(at[number]!.x, at[number]!.y), rgb(roles[PLACES[name].role]!)), name).toBeLessThan(12);
   const links = await engine.evaluate(() => {
     const { plan } = window.groundwave.app;
     const place = (id: string) => ({ lat: plan.byId.get(id)!.lat, lon: plan.byId.get(id)!.lon });
-    return plan.links.map((link) => ({ ends: [place(link.a_node_id), place(link.b_node_id)], verdicts: [link.forward.verdict, link.reverse.verdict] })).filter(({ verdicts }) => verdicts[0] === verdicts[1] && ['excellent', 'good'].includes(verdicts[0]!));
+    return plan.links
+      .map((link) => ({ ends: [place(link.a_node_id), place(link.b_node_id)], verdicts: [link.forward.verdict, link.reverse.verdict] }))
+      .filter(({ verdicts }) => verdicts[0] === verdicts[1] && ['excellent', 'good'].includes(verdicts[0]!));
   });
   expect(links.length).toBeGreaterThan(0);
   for (const { ends, verdicts } of links) {
     const [a, b] = (await pixels(engine, ends)) as [{ x: number; y: number }, { x: number; y: number }];
-    const along = Array.from({ length: 21 }, (_, step) => 0.25 + step / 40).map((part) => ({ x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part }));
+    const along = Array.from({ length: 21 }, (_, step) => 0.25 + step / 40).map((part) => ({
+      x: a.x + (b.x - a.x) * part,
+      y: a.y + (b.y - a.y) * part,
+    }));
     const colour = rgb(COLOURS.light[verdicts[0]!]);
     // Names of nodes may lie over parts of a link.
-    expect(along.filter((place) => shown.has(place, colour, 1, 24)).length / along.length, `a link that is ${verdicts[0]}`).toBeGreaterThan(0.6);
+    expect(along.filter((place) => shown.has(place, colour, 1, 24)).length / along.length, `a link that is ${verdicts[0]}`).toBeGreaterThan(
+      0.6,
+    );
   }
 
   // A coverage: cells have the colour of their power over the ground that was there.
@@ -174,7 +202,9 @@ test.describe('without terrain', () => {
     const { hatch, hatchGround, land, sea } = THEMES.light;
     const [between, mark] = [rgb(hatchGround), rgb(hatch)];
     // Between the lines the land and the sea of the world shine through.
-    const grounds = [land, sea].map((below) => rgb(below).map((value, channel) => value + ((between[channel] as number) - value) * GROUND_ALPHA) as unknown as Colour);
+    const grounds = [land, sea].map(
+      (below) => rgb(below).map((value, channel) => value + ((between[channel] as number) - value) * GROUND_ALPHA) as unknown as Colour,
+    );
     const isGround = (colour: Colour) => grounds.some((ground) => off(colour, ground) <= 3);
     const isLine = (colour: Colour) => grounds.every((ground) => off(colour, ground) > 12 && off(colour, mark) < off(ground, mark));
     expect(share(shown, places, isGround)).toBeGreaterThan(0.5);
@@ -191,7 +221,12 @@ test.describe('planning and gateway in one process', () => {
     const place = { lat: 57.7142, lon: 11.85 };
     const north = await admin.station(11, 'North', place);
     await admin.beat(north);
-    const loaded = () => engine.evaluate(() => [document.querySelector<HTMLElement>('[data-live]')?.dataset['live'], document.querySelector<HTMLElement>('.map')?.dataset['ready'], document.querySelector<HTMLElement>('[data-streaming]')?.dataset['streaming']]);
+    const loaded = () =>
+      engine.evaluate(() => [
+        document.querySelector<HTMLElement>('[data-live]')?.dataset['live'],
+        document.querySelector<HTMLElement>('.map')?.dataset['ready'],
+        document.querySelector<HTMLElement>('[data-streaming]')?.dataset['streaming'],
+      ]);
     const address = `${server.url}/#v=live&m=12/57.71/11.87`;
     await engine.goto(address);
     await engine.fill("//label[contains(., 'Name')]//input", 'admin');
@@ -229,7 +264,11 @@ test('the plan is put on paper with its map', async ({ engine, server, request }
       seen.add(`#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`);
     }
     const roles = window.groundwave.app.plan.roles.filter((role) => window.groundwave.app.plan.nodes.some((node) => node.role === role.id));
-    return { missing: roles.filter((role) => !seen.has(role.color)).map((role) => role.id), seen: [...seen], land: land / (octets.length / 4) };
+    return {
+      missing: roles.filter((role) => !seen.has(role.color)).map((role) => role.id),
+      seen: [...seen],
+      land: land / (octets.length / 4),
+    };
   });
   expect(colours.missing).toEqual([]);
   const verdicts = await engine.evaluate(() => window.groundwave.app.plan.links.map((link) => link.forward.verdict));
@@ -263,13 +302,18 @@ test('a pattern is read and drawn, and a device brings its antenna', async ({ en
   if (SHOTS) writeFileSync(`${SHOTS}/${NAME}-pattern.png`, await engine.screenshot());
   expect(shown.has({ x: box.x + box.width / 2, y: box.y + box.height / 2 }, rgb('#005a94'), Math.ceil(box.width / 2), 24)).toBe(true);
   await engine.click("//button[contains(., 'Use for Ramberget')]");
-  const radio = () => engine.evaluate(() => window.groundwave.app.plan.nodes[0]!.radio as { frequency_mhz?: number; antenna?: { gain_dbi?: number; pattern?: unknown } });
+  const radio = () =>
+    engine.evaluate(
+      () => window.groundwave.app.plan.nodes[0]!.radio as { frequency_mhz?: number; antenna?: { gain_dbi?: number; pattern?: unknown } },
+    );
   await expect.poll(async () => (await radio()).antenna?.gain_dbi).toBe(18);
 
   // Devices stand in a group of their own.
   await engine.evaluate(() => {
     const radio = document.querySelector<HTMLSelectElement>('[name=radio]')!;
-    radio.value = [...radio.querySelectorAll<HTMLOptionElement>('optgroup[label=Devices] option')].find((option) => option.text.includes('LiteBeam'))!.value;
+    radio.value = [...radio.querySelectorAll<HTMLOptionElement>('optgroup[label=Devices] option')].find((option) =>
+      option.text.includes('LiteBeam'),
+    )!.value;
     radio.dispatchEvent(new Event('change', { bubbles: true }));
   });
   await expect.poll(async () => (await radio()).antenna?.gain_dbi).toBe(23);
@@ -288,7 +332,12 @@ test.describe('with land cover', () => {
     const stands = await engine.evaluate(() =>
       [...document.querySelectorAll<SVGElement>('#profile [data-stand]')].map((stand) => {
         const { x, y, width, height } = stand.getBoundingClientRect();
-        return { kind: stand.dataset['stand'] as 'trees' | 'buildings', x: x + width / 2, y: y + height / 2, reach: Math.ceil(Math.max(width, height, 4)) };
+        return {
+          kind: stand.dataset['stand'] as 'trees' | 'buildings',
+          x: x + width / 2,
+          y: y + height / 2,
+          reach: Math.ceil(Math.max(width, height, 4)),
+        };
       }),
     );
     const shown = await picture(engine);

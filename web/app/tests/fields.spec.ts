@@ -10,7 +10,10 @@ test.describe('refusals', () => {
   // The browser itself logs them.
   test.use({ errors: /the server responded with a status of 4/ });
 
-  test('numbers are read with a comma, marked until they are stored, and give way to the stored ones when refused', async ({ page, request }) => {
+  test('numbers are read with a comma, marked until they are stored, and give way to the stored ones when refused', async ({
+    page,
+    request,
+  }) => {
     const { id, nodes } = await plan(request, ['Ramberget']);
     await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
     const node = async () => (await nodesOf(request, id))[0]!;
@@ -35,7 +38,11 @@ test.describe('refusals', () => {
     await name.fill('');
     await name.press('Enter');
     await expect(name).toHaveValue('Ramberget');
-    await page.route('**/api/v1/nodes/*', (route) => (route.request().method() === 'PATCH' ? route.fulfill({ status: 422, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'No such role.' }) }) : route.fallback()));
+    await page.route('**/api/v1/nodes/*', (route) =>
+      route.request().method() === 'PATCH'
+        ? route.fulfill({ status: 422, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'No such role.' }) })
+        : route.fallback(),
+    );
     await page.locator('[name=role]').selectOption('sensor');
     await expect(page.locator('[name=role]')).toHaveValue('command');
     await field.fill('13');
@@ -72,7 +79,10 @@ test('a form is not sent with the value before one that is refused', async ({ pa
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Deployment and environment…' }).click();
   const rain = page.getByLabel('Rain, mm/h');
-  for (const send of [() => rain.press('Enter'), () => page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click()]) {
+  for (const send of [
+    () => rain.press('Enter'),
+    () => page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click(),
+  ]) {
     await rain.fill('500');
     await send();
     await expect(rain).toHaveValue('0');
@@ -159,7 +169,8 @@ test.describe('without terrain', () => {
     const box = (await row.locator('.best').boundingBox())!;
     const picture = Picture.of(await page.screenshot());
     const colours = { excellent: rgb('#003f73'), unknown: rgb('#5d5d68') };
-    const has = (colour: readonly [number, number, number]) => picture.has({ x: box.x + box.width / 2, y: box.y + box.height / 2 }, colour, Math.ceil(box.width / 2), 24);
+    const has = (colour: readonly [number, number, number]) =>
+      picture.has({ x: box.x + box.width / 2, y: box.y + box.height / 2 }, colour, Math.ceil(box.width / 2), 24);
     expect(has(colours.unknown)).toBe(true);
     expect(has(colours.excellent)).toBe(false);
     await page.getByRole('tab', { name: /Links/ }).click();
@@ -169,7 +180,10 @@ test.describe('without terrain', () => {
   test('tools have no verdict over unknown ground, and dashed lines', async ({ page, request }) => {
     const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
     await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Masthugget']}&tab=tools`);
-    const grounds = () => page.evaluate(() => window.groundwave.app.tools.drawn.filter((one) => one.geometry.type === 'LineString').map((one) => one.properties!['ground']));
+    const grounds = () =>
+      page.evaluate(() =>
+        window.groundwave.app.tools.drawn.filter((one) => one.geometry.type === 'LineString').map((one) => one.properties!['ground']),
+      );
     await page.getByRole('button', { name: 'Find route' }).click();
     await expect(page.locator('#route-answer')).toContainText('It is not known whether this route works: 1 of 1 hop has no terrain data.');
     await expect(page.locator('#route-answer')).not.toContainText('Delivery');

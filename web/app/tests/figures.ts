@@ -28,20 +28,32 @@ async function frames(page: Page): Promise<string> {
     }
     map.off('render', seen);
     const steps = times.slice(1).map((time, index) => time - (times[index] as number));
-    return { fps: (1000 * (times.length - 1)) / ((times.at(-1) as number) - (times[0] as number)), slow: steps.toSorted((a, b) => a - b)[Math.floor(steps.length * 0.95)] as number };
+    return {
+      fps: (1000 * (times.length - 1)) / ((times.at(-1) as number) - (times[0] as number)),
+      slow: steps.toSorted((a, b) => a - b)[Math.floor(steps.length * 0.95)] as number,
+    };
   }, MOVES_MS);
   return `${found.fps.toFixed(0)} frames/s, 95 % of frames within ${found.slow.toFixed(0)} ms`;
 }
 
 async function node(request: APIRequestContext, within: string, name: string, lat: number, lon: number): Promise<string> {
-  const answer = await request.post(`/api/v1/deployments/${within}/nodes`, { data: { name, lat, lon, height_agl_m: 12, role: 'relay', radio: { preset: 'lora_868_eu' } } });
+  const answer = await request.post(`/api/v1/deployments/${within}/nodes`, {
+    data: { name, lat, lon, height_agl_m: 12, role: 'relay', radio: { preset: 'lora_868_eu' } },
+  });
   return (await answer.json()).id;
 }
 
 test('first map', async ({ page, request }) => {
   const { id } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården']);
   const sizes: number[] = [];
-  page.on('response', (answer) => void answer.body().then((body) => sizes.push(Number(answer.headers()['content-length'] ?? gzipSync(body).length))).catch(() => undefined));
+  page.on(
+    'response',
+    (answer) =>
+      void answer
+        .body()
+        .then((body) => sizes.push(Number(answer.headers()['content-length'] ?? gzipSync(body).length)))
+        .catch(() => undefined),
+  );
   const times: number[] = [];
   for (let round = 0; round < 5; round++) {
     sizes.length = 0;
@@ -58,7 +70,11 @@ test('first map', async ({ page, request }) => {
 /** Time from the request of a coverage to the last event of its stream, ms. */
 async function streamed(api: string, body: object): Promise<number> {
   const begun = performance.now();
-  const made = await fetch(`${api}/api/v1/coverage`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const made = await fetch(`${api}/api/v1/coverage`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   const { job_id: id } = (await made.json()) as { job_id: string };
   const stream = await fetch(`${api}/api/v1/coverage/${id}/tiles`);
   await stream.text();
@@ -77,18 +93,29 @@ test('frames while the map moves', async ({ page, request, server }) => {
   // In turn on the page and without a browser: the first of each finds its terrain unread.
   const [clicked, onPage, alone]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < 7; round++) {
-    alone.push(await streamed(server.url, { source_node_id: nodes['Ramberget'] as string, radius_km: 10, resolution: 256, rx_height_agl_m: 1.5 }));
+    alone.push(
+      await streamed(server.url, { source_node_id: nodes['Ramberget'] as string, radius_km: 10, resolution: 256, rx_height_agl_m: 1.5 }),
+    );
     const begun = Date.now();
     await page.getByRole('button', { name: 'Compute from Ramberget' }).click();
-    await page.waitForFunction((before) => window.groundwave.app.coverages.jobs[0]?.state === 'done' && window.groundwave.app.coverages.jobs[0].id !== before, last);
+    await page.waitForFunction(
+      (before) => window.groundwave.app.coverages.jobs[0]?.state === 'done' && window.groundwave.app.coverages.jobs[0].id !== before,
+      last,
+    );
     clicked.push(Date.now() - begun);
-    const job = await page.evaluate(() => ({ id: window.groundwave.app.coverages.jobs[0]!.id, seconds: window.groundwave.app.coverages.jobs[0]!.seconds ?? NaN }));
+    const job = await page.evaluate(() => ({
+      id: window.groundwave.app.coverages.jobs[0]!.id,
+      seconds: window.groundwave.app.coverages.jobs[0]!.seconds ?? NaN,
+    }));
     last = job.id;
     onPage.push(job.seconds * 1000);
     await page.waitForTimeout(300);
   }
   tell('coverage of 256 x 256, median of 7, from the click to its end', `${median(clicked)} ms`);
-  tell('the same, from the request to the last cell: by the page, by a client without a browser, ratio', `${median(onPage).toFixed(0)} ms, ${median(alone).toFixed(0)} ms, ${(median(onPage) / median(alone)).toFixed(2)}`);
+  tell(
+    'the same, from the request to the last cell: by the page, by a client without a browser, ratio',
+    `${median(onPage).toFixed(0)} ms, ${median(alone).toFixed(0)} ms, ${(median(onPage) / median(alone)).toFixed(2)}`,
+  );
   tell('with that coverage', await frames(page));
   await page.evaluate(() => {
     const { map } = window.groundwave;
@@ -96,11 +123,25 @@ test('frames while the map moves', async ({ page, request, server }) => {
     let seed = 1;
     const chance = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
     // A grid of 100 by 100 nodes, each moved by chance, with links to five neighbours.
-    const all = Array.from({ length: 10_000 }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, lat: 57.5 + 0.004 * (Math.floor(at / 100) + chance()), lon: 11.6 + 0.008 * ((at % 100) + chance()), role: role[at % 5] })) as never[] as { id: string; lat: number; lon: number }[];
+    const all = Array.from({ length: 10_000 }, (_, at) => ({
+      id: `n${at}`,
+      name: `Node ${at}`,
+      lat: 57.5 + 0.004 * (Math.floor(at / 100) + chance()),
+      lon: 11.6 + 0.008 * ((at % 100) + chance()),
+      role: role[at % 5],
+    })) as never[] as { id: string; lat: number; lon: number }[];
     const links: unknown[] = [];
     const verdicts = ['excellent', 'good', 'marginal', 'poor'];
     const direction = () => ({ verdict: verdicts[Math.floor(chance() * 4)], link_margin_db: 10, link_prob: 0.95 });
-    for (let from = 0; from < all.length; from++) for (const step of [1, 99, 100, 101, 200]) links.push({ a_node_id: `n${from}`, b_node_id: `n${(from + step) % all.length}`, missing_samples: 0, forward: direction(), reverse: direction() });
+    for (let from = 0; from < all.length; from++)
+      for (const step of [1, 99, 100, 101, 200])
+        links.push({
+          a_node_id: `n${from}`,
+          b_node_id: `n${(from + step) % all.length}`,
+          missing_samples: 0,
+          forward: direction(),
+          reverse: direction(),
+        });
     const started = performance.now();
     map.setNodes(all as never, new Map(all.map((one) => [one.id, one])) as never);
     map.setLinks(links as never);
@@ -133,7 +174,10 @@ test('100 nodes: links while dragging', async ({ page, request }) => {
     await page.waitForTimeout(60);
   }
   await page.mouse.up();
-  tell(`100 nodes, ${await page.evaluate(() => window.groundwave.app.plan.links.length)} links: links of a dragged node, median of ${times.length}`, `${median(times)} ms, slowest ${Math.max(...times)} ms`);
+  tell(
+    `100 nodes, ${await page.evaluate(() => window.groundwave.app.plan.links.length)} links: links of a dragged node, median of ${times.length}`,
+    `${median(times)} ms, slowest ${Math.max(...times)} ms`,
+  );
 });
 
 test('live coverage: 50 nodes, 50 km, 3 arc-seconds', async ({ page, request }) => {
@@ -142,9 +186,20 @@ test('live coverage: 50 nodes, 50 km, 3 arc-seconds', async ({ page, request }) 
   await open(page, `/#d=${id}&tab=coverage`);
   await page.evaluate(async (within) => {
     const { app } = window.groundwave;
-    await app.coverages.mesh.start(within, app.plan.nodes, { rx_height_agl_m: 1.5 }, { bounds: { south: 57.45, north: 57.9, west: 11.6, east: 12.44 }, cell_arcsec: 3 });
+    await app.coverages.mesh.start(
+      within,
+      app.plan.nodes,
+      { rx_height_agl_m: 1.5 },
+      { bounds: { south: 57.45, north: 57.9, west: 11.6, east: 12.44 }, cell_arcsec: 3 },
+    );
   }, id);
-  await page.waitForFunction(() => (window.groundwave.app.coverages.mesh.state?.evaluated_cells ?? 0) > 0 && window.groundwave.app.coverages.mesh.state?.pending_nodes === 0, null, { timeout: 120_000 });
+  await page.waitForFunction(
+    () =>
+      (window.groundwave.app.coverages.mesh.state?.evaluated_cells ?? 0) > 0 &&
+      window.groundwave.app.coverages.mesh.state?.pending_nodes === 0,
+    null,
+    { timeout: 120_000 },
+  );
   const shape = await page.evaluate(() => window.groundwave.app.coverages.mesh.state);
   const [first] = await page.evaluate(() => window.groundwave.app.plan.nodes.map((one) => one.id));
   const times: number[] = [];
@@ -152,8 +207,16 @@ test('live coverage: 50 nodes, 50 km, 3 arc-seconds', async ({ page, request }) 
     const begun = Date.now();
     const before = await page.evaluate(() => window.groundwave.app.coverages.mesh.state!.evaluated_cells);
     await request.put(`/api/v1/nodes/${first}/position`, { data: { lat: 57.66 + 0.004 * round, lon: 11.9 } });
-    await page.waitForFunction((known) => window.groundwave.app.coverages.mesh.state!.evaluated_cells > known && window.groundwave.app.coverages.mesh.state!.pending_nodes === 0, before);
+    await page.waitForFunction(
+      (known) =>
+        window.groundwave.app.coverages.mesh.state!.evaluated_cells > known &&
+        window.groundwave.app.coverages.mesh.state!.pending_nodes === 0,
+      before,
+    );
     times.push(Date.now() - begun);
   }
-  tell(`live coverage, 50 nodes, ${shape?.rows} x ${shape?.columns} cells of 3": from a move to the last cell on the page, median of 5`, `${median(times)} ms, slowest ${Math.max(...times)} ms`);
+  tell(
+    `live coverage, 50 nodes, ${shape?.rows} x ${shape?.columns} cells of 3": from a move to the last cell on the page, median of 5`,
+    `${median(times)} ms, slowest ${Math.max(...times)} ms`,
+  );
 });

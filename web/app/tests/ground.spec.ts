@@ -31,7 +31,9 @@ const get = (page: Page) => page.getByRole('button', { name: 'Get the ground her
 
 async function serious(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
 
 test('a newcomer comes from an empty server to a coverage over real ground within ten clicks', async ({ page, request, source, shot }) => {
@@ -53,7 +55,10 @@ test('a newcomer comes from an empty server to a coverage over real ground withi
   await expect(card(page)).toHaveCount(0);
   await drawn(page);
   await shot('newcomer-3-ground');
-  for (const [name, place] of [['first', STOCKHOLM], ['second', { lat: 59.342, lon: 18.09 }]] as const) {
+  for (const [name, place] of [
+    ['first', STOCKHOLM],
+    ['second', { lat: 59.342, lon: 18.09 }],
+  ] as const) {
     await click(async () => {
       const at = await pixel(page, place);
       await page.mouse.click(at.x, at.y);
@@ -82,9 +87,12 @@ test('a newcomer comes from an empty server to a coverage over real ground withi
 
 test('links, coverages and other pages follow ground that has come, without a restart', async ({ page, context, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
-  const begin = await request.put(`/api/v1/deployments/${id}/mesh-coverage`, { data: { bounds: { south: 57.66, west: 11.85, north: 57.74, east: 12.0 }, cell_arcsec: 10, rx_height_agl_m: 2 } });
+  const begin = await request.put(`/api/v1/deployments/${id}/mesh-coverage`, {
+    data: { bounds: { south: 57.66, west: 11.85, north: 57.74, east: 12.0 }, cell_arcsec: 10, rx_height_agl_m: 2 },
+  });
   expect(begin.ok(), await begin.text()).toBe(true);
-  const settled = () => expect.poll(async () => (await (await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).json()).pending_nodes).toBe(0);
+  const settled = () =>
+    expect.poll(async () => (await (await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).json()).pending_nodes).toBe(0);
   await settled();
   const revision = (await (await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).json()).revision;
   const ground = async () => (await (await request.get(`/api/v1/deployments/${id}/links`)).json()).links[0].ground;
@@ -105,7 +113,9 @@ test('links, coverages and other pages follow ground that has come, without a re
   expect(await ground()).not.toBe('unknown');
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links[0]?.ground)).not.toBe('unknown');
   // The live coverage is computed again by the server.
-  await expect.poll(async () => (await (await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).json()).revision).toBeGreaterThan(revision);
+  await expect
+    .poll(async () => (await (await request.get(`/api/v1/deployments/${id}/mesh-coverage`)).json()).revision)
+    .toBeGreaterThan(revision);
   await settled();
   // A page that has not asked for it shows it too, once it is looked at.
   await other.bringToFront();
@@ -123,7 +133,9 @@ test('a fetch shows its progress, is cancelled, and goes on from its last byte',
   await shot('offer-terms');
   await get(page).click();
   await expect(card(page).getByRole('status')).toHaveText(/^N57E011: \d.* of \d.* MB$/);
-  await expect.poll(() => page.getByRole('progressbar', { name: 'Progress of the ground' }).evaluate((bar: HTMLProgressElement) => bar.value)).toBeGreaterThan(0.3);
+  await expect
+    .poll(() => page.getByRole('progressbar', { name: 'Progress of the ground' }).evaluate((bar: HTMLProgressElement) => bar.value))
+    .toBeGreaterThan(0.3);
   await shot('progress');
   // Loaded again, the page shows the same fetch.
   await page.reload();
@@ -178,7 +190,9 @@ test('land cover is fetched on consent, with its size, and counts around the ant
   await open(page, `/#m=13/57.7/11.93&d=${id}`);
   await get(page).click();
   await expect(card(page)).toHaveCount(0);
-  const cover = async () => (await (await request.get(`/api/v1/terrain/elevation?lat=${PLACES.Ramberget.lat}&lon=${PLACES.Ramberget.lon}`)).json()).land_cover ?? null;
+  const cover = async () =>
+    (await (await request.get(`/api/v1/terrain/elevation?lat=${PLACES.Ramberget.lat}&lon=${PLACES.Ramberget.lon}`)).json()).land_cover ??
+    null;
   expect(await cover()).toBeNull();
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Trees and buildings…' }).click();
@@ -205,7 +219,11 @@ test('land cover is fetched on consent, with its size, and counts around the ant
   await expect(offer).toContainText('The view has it.');
 });
 
-for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]] as const) {
+for (const [width, height] of [
+  [1440, 900],
+  [820, 1180],
+  [390, 844],
+] as const) {
   for (const colorScheme of ['light', 'dark'] as const) {
     test.describe(`at ${width} px, ${colorScheme}`, () => {
       test.use({ viewport: { width, height }, colorScheme });

@@ -23,13 +23,18 @@ async function hold(page: Page, from: Point, ...to: Point[]): Promise<void> {
 /** A finger that drags. */
 async function finger(page: Page, from: Point, to: Point): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: Point) => session.send('Input.dispatchTouchEvent', { type, touchPoints: at ? [at] : [] });
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: Point) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints: at ? [at] : [] });
   await touch('touchStart', from);
-  for (let step = 1; step <= 6; step++) await touch('touchMove', { x: from.x + ((to.x - from.x) * step) / 6, y: from.y + ((to.y - from.y) * step) / 6 });
+  for (let step = 1; step <= 6; step++)
+    await touch('touchMove', { x: from.x + ((to.x - from.x) * step) / 6, y: from.y + ((to.y - from.y) * step) / 6 });
   await touch('touchEnd');
 }
 
-test('a mast is dragged in the profile: its clearance follows at once, its height is stored on release and undone', async ({ page, request }) => {
+test('a mast is dragged in the profile: its clearance follows at once, its height is stored on release and undone', async ({
+  page,
+  request,
+}) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag']);
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
   await page.getByRole('button', { name: 'Make the profile taller' }).click();
@@ -80,18 +85,37 @@ test('masts are raised by a click until the ground is clear, as one change', asy
 
 test('an antenna is turned and tilted by the handles of its lobe', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
-  await request.patch(`/api/v1/nodes/${nodes['Ramberget']}`, { data: { radio: { antenna: { preset: 'sector_17_90' } }, pointing: { azimuth_deg: 200, elevation_deg: -2 } } });
+  await request.patch(`/api/v1/nodes/${nodes['Ramberget']}`, {
+    data: { radio: { antenna: { preset: 'sector_17_90' } }, pointing: { azimuth_deg: 200, elevation_deg: -2 } },
+  });
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
   await drawn(page);
   /** Handles as they are on the screen. */
   const handles = async () => {
-    const places = await page.evaluate(() => window.groundwave.map.map.querySourceFeatures('aim').flatMap(({ geometry, properties }) => (geometry.type === 'Point' ? [{ kind: String(properties['kind']), lat: geometry.coordinates[1]!, lon: geometry.coordinates[0]! }] : [])));
-    const of = async (kind: string) => pixel(page, places.find((one) => one.kind === kind)!);
+    const places = await page.evaluate(() =>
+      window.groundwave.map.map
+        .querySourceFeatures('aim')
+        .flatMap(({ geometry, properties }) =>
+          geometry.type === 'Point'
+            ? [{ kind: String(properties['kind']), lat: geometry.coordinates[1]!, lon: geometry.coordinates[0]! }]
+            : [],
+        ),
+    );
+    const of = async (kind: string) =>
+      pixel(
+        page,
+        places.find((one) => one.kind === kind)!,
+      );
     return { azimuth: await of('azimuth'), tilt: await of('tilt') };
   };
   await expect.poll(() => page.evaluate(() => window.groundwave.map.map.querySourceFeatures('aim').length)).toBeGreaterThan(2);
   const pointing = async () => (await nodesOf(request, id)).find((node) => node.id === nodes['Ramberget'])!.pointing!;
-  const label = () => page.evaluate(() => window.groundwave.map.map.querySourceFeatures('aim').flatMap(({ properties }) => properties['label'] ?? [])[0] as string | undefined);
+  const label = () =>
+    page.evaluate(
+      () =>
+        window.groundwave.map.map.querySourceFeatures('aim').flatMap(({ properties }) => properties['label'] ?? [])[0] as
+          string | undefined,
+    );
   const at = await pixel(page, PLACES.Ramberget);
 
   // To the east of the node.
@@ -115,7 +139,9 @@ test('an antenna is turned and tilted by the handles of its lobe', async ({ page
   await expect.poll(pointing).toEqual({ azimuth_deg: 90, elevation_deg: -down_deg });
   await page.keyboard.press('Control+z');
   await expect.poll(pointing).toEqual({ azimuth_deg: 90, elevation_deg: -2 });
-  expect((await nodesOf(request, id)).map(({ lat, lon }) => [lat, lon])).toEqual([PLACES.Ramberget, PLACES.Masthugget].map(({ lat, lon }) => [lat, lon]));
+  expect((await nodesOf(request, id)).map(({ lat, lon }) => [lat, lon])).toEqual(
+    [PLACES.Ramberget, PLACES.Masthugget].map(({ lat, lon }) => [lat, lon]),
+  );
 });
 
 test('the profile between two free places stores nothing until it is asked to', async ({ page, request }) => {
@@ -150,7 +176,10 @@ test('the profile between two free places stores nothing until it is asked to', 
   // A menu with one end chosen has the other; then both become nodes with their heights.
   await page.keyboard.press('Escape');
   await expect(page.locator('#sight')).toHaveCount(0);
-  for (const [place, name] of [[from, 'Profile from here'], [to, 'Profile from A to here']] as const) {
+  for (const [place, name] of [
+    [from, 'Profile from here'],
+    [to, 'Profile from A to here'],
+  ] as const) {
     await page.mouse.click(place.x, place.y, { button: 'right' });
     await page.getByRole('button', { name }).click();
   }
@@ -164,7 +193,9 @@ test.describe('on a phone', () => {
 
   test('fingers drag a mast and a lobe', async ({ page, request }) => {
     const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag']);
-    await request.patch(`/api/v1/nodes/${nodes['Ramberget']}`, { data: { radio: { antenna: { preset: 'sector_17_90' } }, pointing: { azimuth_deg: 0, elevation_deg: 0 } } });
+    await request.patch(`/api/v1/nodes/${nodes['Ramberget']}`, {
+      data: { radio: { antenna: { preset: 'sector_17_90' } }, pointing: { azimuth_deg: 0, elevation_deg: 0 } },
+    });
     await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
     await page.getByRole('button', { name: 'Make the panel larger' }).tap();
     const node = async (name: string) => (await nodesOf(request, id)).find((one) => one.name === name)!;
@@ -176,7 +207,16 @@ test.describe('on a phone', () => {
     await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.9367, 57.7142], zoom: 12 }));
     await drawn(page);
     await expect.poll(() => page.evaluate(() => window.groundwave.map.map.querySourceFeatures('aim').length)).toBeGreaterThan(2);
-    const tip = await page.evaluate(() => window.groundwave.map.map.querySourceFeatures('aim').flatMap(({ geometry, properties }) => (geometry.type === 'Point' && properties['kind'] === 'azimuth' ? [{ lat: geometry.coordinates[1]!, lon: geometry.coordinates[0]! }] : []))[0]!);
+    const tip = await page.evaluate(
+      () =>
+        window.groundwave.map.map
+          .querySourceFeatures('aim')
+          .flatMap(({ geometry, properties }) =>
+            geometry.type === 'Point' && properties['kind'] === 'azimuth'
+              ? [{ lat: geometry.coordinates[1]!, lon: geometry.coordinates[0]! }]
+              : [],
+          )[0]!,
+    );
     const [at, from] = [await pixel(page, PLACES.Ramberget), await pixel(page, tip)];
     await finger(page, { x: from.x + 12, y: from.y + 8 }, { x: at.x + 120, y: at.y });
     await expect.poll(async () => (await node('Ramberget')).pointing?.azimuth_deg).toBe(90);

@@ -6,7 +6,8 @@ import { expect, test } from './server';
 
 const lab = new ImpairLab();
 const PORT1 = '/v1/impairment/ports/port1';
-const TIMELINE = 'title = "Dusk"\nlength = "600s"\n[[step]]\nat = "0s"\ndirection = "port2"\nset = { rate = "2mbit" }\n[[step]]\nat = "300s"\ndirection = "port2"\nset = { rate = "1mbit" }\n';
+const TIMELINE =
+  'title = "Dusk"\nlength = "600s"\n[[step]]\nat = "0s"\ndirection = "port2"\nset = { rate = "2mbit" }\n[[step]]\nat = "300s"\ndirection = "port2"\nset = { rate = "1mbit" }\n';
 test.use({ terrain: false, services: 'gateway', heartbeat_s: 60 });
 
 const direction = (page: Page, name: string) => page.locator(`#direction-${name}`);
@@ -42,7 +43,22 @@ test.describe('with a daemon', () => {
     const told = (await admin.ask(admin.token, 'GET', PORT1)).body;
     expect([told.impairment, told.requested]).toEqual([wanted, wanted]);
     // Another program changes it: requested and kernel are told apart, by sign and word.
-    lab.tc('qdisc', 'change', 'dev', 'port1', 'root', 'handle', lab.bucket('port1')!.handle, 'tbf', 'rate', '4mbit', 'burst', '16000', 'latency', '50ms');
+    lab.tc(
+      'qdisc',
+      'change',
+      'dev',
+      'port1',
+      'root',
+      'handle',
+      lab.bucket('port1')!.handle,
+      'tbf',
+      'rate',
+      '4mbit',
+      'burst',
+      '16000',
+      'latency',
+      '50ms',
+    );
     await expect(port1.locator('.verdict')).toContainText('▲');
     const row = port1.locator('tr.differs', { hasText: 'Rate' });
     await expect(row.locator('td').first()).toContainText('8 Mbit/s');
@@ -108,7 +124,11 @@ test.describe('with a daemon', () => {
     await expect.poll(() => lab.bucket('port1')?.bps).toBe(4_000_000);
     await page.goto(`${server.url}/#v=live&tab=impairment`);
     await expect(leases.locator('li')).toHaveCount(1);
-    for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]]) {
+    for (const [width, height] of [
+      [1440, 900],
+      [820, 1180],
+      [390, 844],
+    ]) {
       await page.setViewportSize({ width, height });
       if (width === 390) {
         await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'More' }).click();
@@ -151,7 +171,12 @@ test.describe('with a daemon', () => {
     await page.goto(`${server.url}/#v=live&tab=impairment`);
     await expect(player).toContainText('port2 since 5:00: rate 1 Mbit/s');
     await expect(page.getByRole('button', { name: 'Change port2' })).toBeDisabled();
-    expect((await admin.ask(admin.token, 'GET', '/v1/impairment/playback')).body).toMatchObject({ state: 'playing', name: 'dusk.toml', directions: ['port2'], started_by: 'admin' });
+    expect((await admin.ask(admin.token, 'GET', '/v1/impairment/playback')).body).toMatchObject({
+      state: 'playing',
+      name: 'dusk.toml',
+      directions: ['port2'],
+      started_by: 'admin',
+    });
     expect(await serious(page)).toEqual([]);
     await player.getByRole('button', { name: 'Stop' }).click();
     await expect(player).toHaveAttribute('data-state', 'stopped');

@@ -5,12 +5,19 @@ import { expect, nodesOf, open, plan, test, PLACES } from './server';
 test.use({ terrain: false });
 
 /** Presses a key and answers whether the page took it from the browser. */
-async function taken(page: Page, key: string, modifiers: { altKey?: boolean; shiftKey?: boolean; ctrlKey?: boolean } = {}): Promise<boolean> {
-  return page.evaluate(([key, alt, shift, ctrl]) => {
-    const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, altKey: alt, shiftKey: shift, ctrlKey: ctrl });
-    (document.activeElement ?? document.body).dispatchEvent(event);
-    return event.defaultPrevented;
-  }, [key, modifiers.altKey ?? false, modifiers.shiftKey ?? false, modifiers.ctrlKey ?? false] as const);
+async function taken(
+  page: Page,
+  key: string,
+  modifiers: { altKey?: boolean; shiftKey?: boolean; ctrlKey?: boolean } = {},
+): Promise<boolean> {
+  return page.evaluate(
+    ([key, alt, shift, ctrl]) => {
+      const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, altKey: alt, shiftKey: shift, ctrlKey: ctrl });
+      (document.activeElement ?? document.body).dispatchEvent(event);
+      return event.defaultPrevented;
+    },
+    [key, modifiers.altKey ?? false, modifiers.shiftKey ?? false, modifiers.ctrlKey ?? false] as const,
+  );
 }
 
 test('arrows with Alt are of the browser while nothing is selected, and their repeats are one move', async ({ page, request }) => {
@@ -25,7 +32,9 @@ test('arrows with Alt are of the browser while nothing is selected, and their re
   const place = async () => (await nodesOf(request, id)).find((node) => node.name === 'Ramberget')!.lat;
   await expect.poll(place).toBeGreaterThan(before.lat);
   expect(puts).toBe(1);
-  await expect.poll(() => page.evaluate(() => window.groundwave.app.history.done.map((command) => command.label))).toEqual(['Move Ramberget']);
+  await expect
+    .poll(() => page.evaluate(() => window.groundwave.app.history.done.map((command) => command.label)))
+    .toEqual(['Move Ramberget']);
   // An undo right after a move takes back that move.
   const moved = await place();
   await taken(page, 'ArrowUp', { altKey: true });
@@ -57,7 +66,8 @@ test('keys work beside a checkbox and a slider, and not in fields of text', asyn
 
 test('an address that cannot hold the selection is shared with that word', async ({ page, request }) => {
   const { id } = await plan(request, []);
-  for (let number = 0; number < 21; number++) await request.post(`/api/v1/deployments/${id}/nodes`, { data: { name: `N${number}`, ...PLACES.Ramberget, lon: 11.9 + number / 1000 } });
+  for (let number = 0; number < 21; number++)
+    await request.post(`/api/v1/deployments/${id}/nodes`, { data: { name: `N${number}`, ...PLACES.Ramberget, lon: 11.9 + number / 1000 } });
   await open(page, `/#d=${id}`);
   await page.keyboard.press('Control+a');
   await page.getByRole('button', { name: 'Share' }).click();

@@ -48,7 +48,9 @@ export class ImpairLab {
 
   /** Starts the daemon, again after a stop. */
   async resume(): Promise<void> {
-    this.#daemon = spawn('ip', ['netns', 'exec', this.namespace, program(), 'impaird', '--config', join(this.folder, 'impaird.toml')], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#daemon = spawn('ip', ['netns', 'exec', this.namespace, program(), 'impaird', '--config', join(this.folder, 'impaird.toml')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     await there(this.socket, this.#daemon);
   }
 
@@ -69,7 +71,11 @@ export class ImpairLab {
 
   /** The token bucket of an interface: handle and rate, bit/s; null without one. */
   bucket(device: string): { handle: string; bps: number } | null {
-    const found = JSON.parse(this.tc('-j', 'qdisc', 'show', 'dev', device)) as { kind: string; handle: string; options: { rate: number } }[];
+    const found = JSON.parse(this.tc('-j', 'qdisc', 'show', 'dev', device)) as {
+      kind: string;
+      handle: string;
+      options: { rate: number };
+    }[];
     const bucket = found.find((one) => one.kind === 'tbf');
     return bucket ? { handle: bucket.handle, bps: bucket.options.rate * 8 } : null;
   }
@@ -85,7 +91,8 @@ export class ImpairLab {
   }
 }
 
-const node = (name: string, lat: number, lon: number) => `[[node]]\nname = "${name}"\nlat_deg = ${lat}\nlon_deg = ${lon}\nheight_agl_m = 10\nradio = "wifi_5g_mesh"\nantenna = "omni_9"\n`;
+const node = (name: string, lat: number, lon: number) =>
+  `[[node]]\nname = "${name}"\nlat_deg = ${lat}\nlon_deg = ${lon}\nheight_agl_m = 10\nradio = "wifi_5g_mesh"\nantenna = "omni_9"\n`;
 
 /** A testbed of three nodes in a row on flat ground; the outer two do not reach each other. */
 export class Bed {
@@ -98,7 +105,10 @@ export class Bed {
     mkdirSync(this.folder);
     const nodes = node('west', 57.7, 11.85) + node('relay', 57.702, 11.88) + node('east', 57.7, 11.91);
     const scenario = join(this.folder, 'row.toml');
-    writeFileSync(scenario, `[scenario]\ntitle = "Row"\nstep_s = 0.2\nduration_s = 3600\n[terrain]\nflat_msl_m = 20\n[mesh]\nlink_range_max_m = 2_500\n${nodes}`);
+    writeFileSync(
+      scenario,
+      `[scenario]\ntitle = "Row"\nstep_s = 0.2\nduration_s = 3600\n[terrain]\nflat_msl_m = 20\n[mesh]\nlink_range_max_m = 2_500\n${nodes}`,
+    );
     this.#controller = spawn(program(), ['testbed', 'up', scenario, '--name', this.name], { stdio: ['ignore', 'ignore', 'pipe'] });
     await there(this.socket, this.#controller);
   }

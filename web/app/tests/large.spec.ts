@@ -14,7 +14,12 @@ const VIEW = 'm=11/57.7/11.9';
 /** Waits until the map rests. */
 async function rests(page: Page): Promise<void> {
   await drawn(page);
-  await page.evaluate(() => new Promise<void>((resolve) => void (window.groundwave.map.map.once('idle', () => resolve()) && window.groundwave.map.map.triggerRepaint())));
+  await page.evaluate(
+    () =>
+      new Promise<void>(
+        (resolve) => void (window.groundwave.map.map.once('idle', () => resolve()) && window.groundwave.map.map.triggerRepaint()),
+      ),
+  );
 }
 
 /** All spots of a mesh have their colours. */
@@ -28,7 +33,10 @@ for (const terrain of [true, false])
   test.describe(terrain ? 'on ground' : 'without ground', () => {
     test.use({ terrain });
 
-    for (const [name, lattice, least] of [['80 nodes and 3,160 links', LINKED, 140], ['900 nodes', DENSE, 1700]] as const)
+    for (const [name, lattice, least] of [
+      ['80 nodes and 3,160 links', LINKED, 140],
+      ['900 nodes', DENSE, 1700],
+    ] as const)
       test(`${name} are drawn, and what is around them stays`, async ({ page, request }) => {
         const { id } = await plan(request, ['Ramberget']);
         await open(page, `/#${VIEW}&d=${id}`);
@@ -55,7 +63,14 @@ for (const terrain of [true, false])
         await page.evaluate(() => window.groundwave.map.map.jumpTo({ zoom: 13.5 }));
         const named = await spots(page, lattice);
         expect(named.length).toBeGreaterThan(0);
-        await expect.poll(() => lacking(page, named.filter(({ what }) => what.startsWith('link')))).toEqual([]);
+        await expect
+          .poll(() =>
+            lacking(
+              page,
+              named.filter(({ what }) => what.startsWith('link')),
+            ),
+          )
+          .toEqual([]);
       });
 
     test('a mesh in the dark theme, after it was light', async ({ page, request }) => {
@@ -119,14 +134,60 @@ test.describe('5,000 nodes', () => {
       const { app, map } = window.groundwave;
       const model = app.plan.nodes[0]!;
       const [rows, columns] = [70, 72] as const;
-      const nodes = Array.from({ length: rows * columns }, (_, at) => ({ ...model, id: `n${at}`, name: `Node ${at}`, role: 'relay', lat: 57.66 + 0.0012 * Math.floor(at / columns), lon: 11.82 + 0.0022 * (at % columns) }));
-      const steps = [[0, 1], [1, 0], [1, 1], [1, -1], [0, 2], [2, 0], [1, 2], [2, 1], [2, -1], [1, -2], [2, 2], [2, -2], [0, 3], [3, 0], [1, 3], [3, 1], [3, -1], [1, -3], [3, 3], [3, -3]] as const;
-      const links = nodes.flatMap((_, at) => steps.flatMap(([down, across], order) => {
-        const [row, column] = [Math.floor(at / columns) + down, (at % columns) + across];
-        if (row >= rows || column < 0 || column >= columns) return [];
-        const direction = { verdict: order < 2 ? 'excellent' : 'marginal', link_margin_db: 38 - 2 * order, link_prob: 0.95, rx_power_dbm: -90, usable_rate_bps: 1000 };
-        return [{ a_node_id: `n${at}`, b_node_id: `n${row * columns + column}`, distance_m: 100, line_of_sight: true, missing_samples: 0, forward: direction, reverse: direction }];
+      const nodes = Array.from({ length: rows * columns }, (_, at) => ({
+        ...model,
+        id: `n${at}`,
+        name: `Node ${at}`,
+        role: 'relay',
+        lat: 57.66 + 0.0012 * Math.floor(at / columns),
+        lon: 11.82 + 0.0022 * (at % columns),
       }));
+      const steps = [
+        [0, 1],
+        [1, 0],
+        [1, 1],
+        [1, -1],
+        [0, 2],
+        [2, 0],
+        [1, 2],
+        [2, 1],
+        [2, -1],
+        [1, -2],
+        [2, 2],
+        [2, -2],
+        [0, 3],
+        [3, 0],
+        [1, 3],
+        [3, 1],
+        [3, -1],
+        [1, -3],
+        [3, 3],
+        [3, -3],
+      ] as const;
+      const links = nodes.flatMap((_, at) =>
+        steps.flatMap(([down, across], order) => {
+          const [row, column] = [Math.floor(at / columns) + down, (at % columns) + across];
+          if (row >= rows || column < 0 || column >= columns) return [];
+          const direction = {
+            verdict: order < 2 ? 'excellent' : 'marginal',
+            link_margin_db: 38 - 2 * order,
+            link_prob: 0.95,
+            rx_power_dbm: -90,
+            usable_rate_bps: 1000,
+          };
+          return [
+            {
+              a_node_id: `n${at}`,
+              b_node_id: `n${row * columns + column}`,
+              distance_m: 100,
+              line_of_sight: true,
+              missing_samples: 0,
+              forward: direction,
+              reverse: direction,
+            },
+          ];
+        }),
+      );
       app.plan.nodes = nodes as never;
       app.plan.links = links as never;
       await new Promise<void>((resolve) => void (map.map.once('idle', () => resolve()) && map.map.triggerRepaint()));
@@ -145,19 +206,28 @@ test.describe('5,000 nodes', () => {
       }
       return times.sort((a, b) => a - b);
     });
-    console.log(`5,040 nodes, ${links} links: drawn after ${drawn_s.toFixed(1)} s; frames while panning: median ${frames[frames.length >> 1]?.toFixed(0)} ms, longest ${frames.at(-1)?.toFixed(0)} ms`);
+    console.log(
+      `5,040 nodes, ${links} links: drawn after ${drawn_s.toFixed(1)} s; frames while panning: median ${frames[frames.length >> 1]?.toFixed(0)} ms, longest ${frames.at(-1)?.toFixed(0)} ms`,
+    );
 
     // The best links of a node are those along its row; the slider brings the others.
     const net = () => page.evaluate(() => (window.groundwave.map.net as unknown as { drawings: number }).drawings);
     await rests(page);
     await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.9, 57.7], zoom: 14.5 }));
     await rests(page);
-    const middle = (a: number, b: number) => page.evaluate(([a, b]) => {
-      const { app, map } = window.groundwave;
-      const box = document.querySelector('.map')!.getBoundingClientRect();
-      const at = [a, b].map((number) => map.map.project([app.plan.nodes[number!]!.lon, app.plan.nodes[number!]!.lat])) as unknown as [{ x: number; y: number }, { x: number; y: number }];
-      return { x: (at[0].x + at[1].x) / 2 + box.x, y: (at[0].y + at[1].y) / 2 + box.y };
-    }, [a, b]);
+    const middle = (a: number, b: number) =>
+      page.evaluate(
+        ([a, b]) => {
+          const { app, map } = window.groundwave;
+          const box = document.querySelector('.map')!.getBoundingClientRect();
+          const at = [a, b].map((number) => map.map.project([app.plan.nodes[number!]!.lon, app.plan.nodes[number!]!.lat])) as unknown as [
+            { x: number; y: number },
+            { x: number; y: number },
+          ];
+          return { x: (at[0].x + at[1].x) / 2 + box.x, y: (at[0].y + at[1].y) / 2 + box.y };
+        },
+        [a, b],
+      );
     const from = 33 * 72 + 36;
     const [along, down] = [await middle(from, from + 1), await middle(from, from + 73)];
     const has = async (at: { x: number; y: number }, colour: string) => (await picture(page)).has(at, rgb(colour), 3);
@@ -174,7 +244,15 @@ test.describe('5,000 nodes', () => {
     // From afar nodes are clusters, whose counts add up to all nodes that lie in one.
     await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.9, 57.7], zoom: 9.5 }));
     await rests(page);
-    const counts = () => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures(undefined, { layers: ['clusters'] }).map((feature) => ({ count: Number(feature.properties['count']), at: (feature.geometry as unknown as { coordinates: [number, number] }).coordinates })));
+    const counts = () =>
+      page.evaluate(() =>
+        window.groundwave.map.map
+          .queryRenderedFeatures(undefined, { layers: ['clusters'] })
+          .map((feature) => ({
+            count: Number(feature.properties['count']),
+            at: (feature.geometry as unknown as { coordinates: [number, number] }).coordinates,
+          })),
+      );
     await expect.poll(async () => (await counts()).reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(4000);
     const largest = (await counts()).sort((a, b) => b.count - a.count)[0]!;
     const zoom = () => page.evaluate(() => window.groundwave.map.map.getZoom());
@@ -191,8 +269,14 @@ test.describe('1,000 nodes of the server, with more pairs in reach than are comp
   test.use({ terrain: false });
 
   test('have the links of each with its nearest, and the others are counted', async ({ page, request }) => {
-    const rows = Array.from({ length: 1000 }, (_, at) => `Node ${at},${57.66 + 0.0012 * Math.floor(at / 40)},${11.82 + 0.0022 * (at % 40)}`);
-    const imported = await request.post('/api/v1/deployments/import?file_name=town.csv', { data: Buffer.from(['name,lat,lon', ...rows].join('\n')), headers: { 'content-type': 'application/octet-stream' } });
+    const rows = Array.from(
+      { length: 1000 },
+      (_, at) => `Node ${at},${57.66 + 0.0012 * Math.floor(at / 40)},${11.82 + 0.0022 * (at % 40)}`,
+    );
+    const imported = await request.post('/api/v1/deployments/import?file_name=town.csv', {
+      data: Buffer.from(['name,lat,lon', ...rows].join('\n')),
+      headers: { 'content-type': 'application/octet-stream' },
+    });
     expect(imported.status(), await imported.text()).toBe(201);
     const { id } = (await imported.json()).deployment;
     const begun = performance.now();
@@ -200,14 +284,20 @@ test.describe('1,000 nodes of the server, with more pairs in reach than are comp
     await page.waitForFunction(() => window.groundwave?.app.plan.nodes.length === 1000);
     const nodes_s = (performance.now() - begun) / 1000;
     await page.waitForFunction(() => window.groundwave.app.plan.linksState === 'ready', undefined, { timeout: 150_000 });
-    console.log(`1,000 imported nodes: listed after ${nodes_s.toFixed(1)} s, links after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    console.log(
+      `1,000 imported nodes: listed after ${nodes_s.toFixed(1)} s, links after ${((performance.now() - begun) / 1000).toFixed(1)} s`,
+    );
     const found = await page.evaluate(() => {
       const { links, pairsLeftOut } = window.groundwave.app.plan;
       const nearest = new Set(links.map((link) => [link.a_node_id, link.b_node_id].sort().join()));
       const nodes = window.groundwave.app.plan.nodes;
       const byName = new Map(nodes.map((node) => [node.name, node.id]));
       const besides = Array.from({ length: 999 }, (_, at) => at).filter((at) => (at + 1) % 40);
-      return { links: links.length, pairsLeftOut, lacking: besides.filter((at) => !nearest.has([byName.get(`Node ${at}`), byName.get(`Node ${at + 1}`)].sort().join())).length };
+      return {
+        links: links.length,
+        pairsLeftOut,
+        lacking: besides.filter((at) => !nearest.has([byName.get(`Node ${at}`), byName.get(`Node ${at + 1}`)].sort().join())).length,
+      };
     });
     expect(found.links).toBeGreaterThan(100_000);
     expect(found.links).toBeLessThanOrEqual(250_000);
@@ -235,26 +325,48 @@ test.describe('in the live view', () => {
     await admin.beat(south, [[11, -70]]);
     // Answers of the gateway with its two nodes and their link many times over.
     const { rows, columns } = DENSE;
-    const place = (at: number) => ({ lat: 57.62 + (0.16 * Math.floor(at / columns)) / rows, lon: 11.75 + (0.36 * (at % columns)) / columns });
+    const place = (at: number) => ({
+      lat: 57.62 + (0.16 * Math.floor(at / columns)) / rows,
+      lon: 11.75 + (0.36 * (at % columns)) / columns,
+    });
     const count = rows * columns;
     await page.route('**/v1/nodes?*', async (route) => {
       const answer = await (await route.fetch()).json();
-      const items = Array.from({ length: count }, (_, at) => ({ ...answer.items[at % 2], node_id: `n${at}`, name: `Node ${at}`, position: { ...answer.items[at % 2].position, ...place(at) } }));
+      const items = Array.from({ length: count }, (_, at) => ({
+        ...answer.items[at % 2],
+        node_id: `n${at}`,
+        name: `Node ${at}`,
+        position: { ...answer.items[at % 2].position, ...place(at) },
+      }));
       await route.fulfill({ json: { items, next_cursor: null } });
     });
     await page.route('**/v1/mesh/topology', async (route) => {
       const answer = await (await route.fetch({ headers: { ...route.request().headers(), 'if-none-match': '' } })).json();
       const [node, link] = [answer.nodes[0], answer.links[0]];
-      const nodes = Array.from({ length: count }, (_, at) => ({ ...node, id: `m${at}`, label: `Node ${at}`, properties: { ...node.properties, node_id: `n${at}` } }));
+      const nodes = Array.from({ length: count }, (_, at) => ({
+        ...node,
+        id: `m${at}`,
+        label: `Node ${at}`,
+        properties: { ...node.properties, node_id: `n${at}` },
+      }));
       const links = nodes.flatMap((_, at) => ((at + 1) % columns ? [{ ...link, source: `m${at}`, target: `m${at + 1}` }] : []));
       await route.fulfill({ json: { ...answer, nodes, links } });
     });
     await watch(page, `/#v=live&tab=links&${VIEW}`);
     await drawn(page);
-    const at = await page.evaluate((places) => {
-      const box = document.querySelector('.map')!.getBoundingClientRect();
-      return places.map(({ lat, lon }) => window.groundwave.map.map.project([lon, lat])).map(({ x, y }) => ({ x: x + box.x, y: y + box.y, free: document.elementFromPoint(x + box.x, y + box.y)?.matches('.map canvas') ?? false }));
-    }, Array.from({ length: count }, (_, at) => place(at)));
+    const at = await page.evaluate(
+      (places) => {
+        const box = document.querySelector('.map')!.getBoundingClientRect();
+        return places
+          .map(({ lat, lon }) => window.groundwave.map.map.project([lon, lat]))
+          .map(({ x, y }) => ({
+            x: x + box.x,
+            y: y + box.y,
+            free: document.elementFromPoint(x + box.x, y + box.y)?.matches('.map canvas') ?? false,
+          }));
+      },
+      Array.from({ length: count }, (_, at) => place(at)),
+    );
     const { state, finding } = await page.evaluate(() => {
       const { live } = window.groundwave as unknown as { live: { nodes: { state: string }[] } };
       return { state: live.nodes[0]!.state, finding: document.querySelector('[aria-label="Links"] li')?.textContent };
@@ -265,7 +377,9 @@ test.describe('in the live view', () => {
     expect(free.length).toBeGreaterThan(500);
     const middles = at.flatMap((a, number) => {
       const b = at[number + 1];
-      return b && (number + 1) % columns && a.free && b.free ? [{ what: `link ${number}`, x: (a.x + b.x) / 2, y: a.y, colour: rgb(COLOURS.light.marginal) }] : [];
+      return b && (number + 1) % columns && a.free && b.free
+        ? [{ what: `link ${number}`, x: (a.x + b.x) / 2, y: a.y, colour: rgb(COLOURS.light.marginal) }]
+        : [];
     });
     const share = async (all: readonly Spot[]) => {
       const shown = await picture(page);

@@ -48,9 +48,19 @@ export async function fill(page: Surface, lattice: Lattice, from = { x: 130, y: 
       const link = (a: number, b: number) => {
         const verdict = rated[complete ? 0 : Math.floor(a / columns) % rated.length]!;
         const direction = { verdict, link_margin_db: 12, link_prob: 0.95, rx_power_dbm: -90, usable_rate_bps: 1000 };
-        return { a_node_id: `n${a}`, b_node_id: `n${b}`, distance_m: 1000, line_of_sight: true, missing_samples: 0, forward: direction, reverse: direction };
+        return {
+          a_node_id: `n${a}`,
+          b_node_id: `n${b}`,
+          distance_m: 1000,
+          line_of_sight: true,
+          missing_samples: 0,
+          forward: direction,
+          reverse: direction,
+        };
       };
-      const links = nodes.flatMap((_, a) => nodes.flatMap((_, b) => (b > a && (complete || (b === a + 1 && b % columns)) ? [link(a, b)] : [])));
+      const links = nodes.flatMap((_, a) =>
+        nodes.flatMap((_, b) => (b > a && (complete || (b === a + 1 && b % columns)) ? [link(a, b)] : [])),
+      );
       // Complete meshes show all links, so that those of neighbours are among them.
       if (complete) app.ui.perNode = Infinity;
       app.plan.nodes = nodes as never;
@@ -66,7 +76,10 @@ export async function spots(page: Surface, { rows, columns, complete }: Lattice,
     const { app, map } = window.groundwave;
     const box = document.querySelector('.map')!.getBoundingClientRect();
     const places = app.plan.nodes.map(({ role, lat, lon }) => ({ role, ...map.map.project([lon, lat]) }));
-    return { places: places.map(({ role, x, y }) => ({ role, x: x + box.x, y: y + box.y })), colours: Object.fromEntries(app.plan.roles.map(({ id, color }) => [id, color])) };
+    return {
+      places: places.map(({ role, x, y }) => ({ role, x: x + box.x, y: y + box.y })),
+      colours: Object.fromEntries(app.plan.roles.map(({ id, color }) => [id, color])),
+    };
   }, null);
   const nodes = found.places.map(({ role, x, y }, at) => ({ what: `node ${at}`, x, y, colour: rgb(found.colours[role] as string) }));
   const links = nodes.flatMap((a, at) => {
@@ -76,7 +89,10 @@ export async function spots(page: Surface, { rows, columns, complete }: Lattice,
     return [{ what: `link ${at}`, x: (a.x + b.x) / 2, y: a.y, colour: rgb(COLOURS[theme][rated]) }];
   });
   if (nodes.length !== rows * columns) throw new Error(`the plan has ${nodes.length} nodes`);
-  const free = await page.evaluate((all) => all.map(({ x, y }) => document.elementFromPoint(x, y)?.matches('.map canvas') ?? false), [...nodes, ...links].map(({ x, y }) => ({ x, y })));
+  const free = await page.evaluate(
+    (all) => all.map(({ x, y }) => document.elementFromPoint(x, y)?.matches('.map canvas') ?? false),
+    [...nodes, ...links].map(({ x, y }) => ({ x, y })),
+  );
   return [...nodes, ...links].filter((_, at) => free[at]);
 }
 

@@ -10,7 +10,18 @@ const LONG_PRESS_MS = 900;
 async function linkAndCoverage(page: Page, id: string, nodes: Record<string, string>): Promise<void> {
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
   await expect(page.locator('#verdict')).toBeVisible();
-  await page.evaluate((node) => window.groundwave.app.coverages.start(node, 'Ramberget', { radius_km: 4, resolution: 16, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: null }), nodes['Ramberget']!);
+  await page.evaluate(
+    (node) =>
+      window.groundwave.app.coverages.start(node, 'Ramberget', {
+        radius_km: 4,
+        resolution: 16,
+        rx_height_agl_m: 2,
+        rx_surroundings: 'unknown',
+        rx_indoor: 'outdoors',
+        receiver: null,
+      }),
+    nodes['Ramberget']!,
+  );
   await expect(page.locator('#legend')).toBeVisible();
 }
 
@@ -23,7 +34,13 @@ test.describe('on a wide screen', () => {
     await expect(page.locator('#profile')).toBeVisible();
     // Nodes that were in view stay there with their names, above the profile too.
     const map = (await page.locator('.map').boundingBox())!;
-    for (const place of Object.values(PLACES)) await expect.poll(async () => { const at = await pixel(page, place); return at.y > map.y + 24 && at.y < map.y + map.height - 24; }).toBe(true);
+    for (const place of Object.values(PLACES))
+      await expect
+        .poll(async () => {
+          const at = await pixel(page, place);
+          return at.y > map.y + 24 && at.y < map.y + map.height - 24;
+        })
+        .toBe(true);
     // A marginal link has no tick.
     await expect(page.locator('#verdict')).toHaveAttribute('data-rating', 'marginal');
     await expect(page.locator('#verdict [data-mark=tick]')).toHaveCount(0);
@@ -85,10 +102,12 @@ test.describe('on a phone', () => {
   /** A finger that moves, or rests. */
   async function finger(page: Page, from: { x: number; y: number }, to: { x: number; y: number }, rest_ms = 0): Promise<void> {
     const session = await page.context().newCDPSession(page);
-    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: { x: number; y: number }) => session.send('Input.dispatchTouchEvent', { type, touchPoints: at ? [at] : [] });
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: { x: number; y: number }) =>
+      session.send('Input.dispatchTouchEvent', { type, touchPoints: at ? [at] : [] });
     await touch('touchStart', from);
     if (rest_ms) await page.waitForTimeout(rest_ms);
-    for (let step = 1; step <= 6 && !rest_ms; step++) await touch('touchMove', { x: from.x + ((to.x - from.x) * step) / 6, y: from.y + ((to.y - from.y) * step) / 6 });
+    for (let step = 1; step <= 6 && !rest_ms; step++)
+      await touch('touchMove', { x: from.x + ((to.x - from.x) * step) / 6, y: from.y + ((to.y - from.y) * step) / 6 });
     await touch('touchEnd');
   }
 

@@ -19,9 +19,14 @@ test('links follow a node while it is dragged, before anything is stored', async
   expect(told.node_id).toBe(nodes['Masthugget']);
   expect((await nodesOf(request, id)).find((node) => node.name === 'Masthugget')!.lat).toBe(PLACES.Masthugget.lat);
   await page.mouse.up();
-  await expect.poll(async () => (await nodesOf(request, id)).find((node) => node.name === 'Masthugget')!.lon).toBeLessThan(PLACES.Masthugget.lon);
+  await expect
+    .poll(async () => (await nodesOf(request, id)).find((node) => node.name === 'Masthugget')!.lon)
+    .toBeLessThan(PLACES.Masthugget.lon);
   // The links of the new place are those of the server.
-  const stored = async () => (await (await request.get(`/api/v1/deployments/${id}/links`)).json()).links.map((link: { forward: { link_margin_db: number } }) => link.forward.link_margin_db.toFixed(3)).sort();
+  const stored = async () =>
+    (await (await request.get(`/api/v1/deployments/${id}/links`)).json()).links
+      .map((link: { forward: { link_margin_db: number } }) => link.forward.link_margin_db.toFixed(3))
+      .sort();
   const shown = () => page.evaluate(() => window.groundwave.app.plan.links.map((link) => link.forward.link_margin_db.toFixed(3)).sort());
   await expect.poll(async () => JSON.stringify(await shown()) === JSON.stringify(await stored())).toBe(true);
 });
@@ -30,7 +35,7 @@ test('a scan ranks the nodes in reach of a place, and a node is built there', as
   const { id } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag']);
   await open(page, `/#d=${id}`);
   await page.keyboard.press('s');
-  const place = { lat: 57.70, lon: 11.92 };
+  const place = { lat: 57.7, lon: 11.92 };
   const at = await pixel(page, place);
   const asked = page.waitForResponse((answer) => answer.url().endsWith('/scan'));
   await page.mouse.click(at.x, at.y);
@@ -52,7 +57,15 @@ test('changes of another client appear without a reload', async ({ page, request
   await expect(page.getByRole('option', { name: /Other/ })).toBeVisible();
   await request.put(`/api/v1/nodes/${nodes['Masthugget']}/position`, { data: { lat: 57.69, lon: 11.95 } });
   await expect.poll(() => page.evaluate((id_) => window.groundwave.app.plan.byId.get(id_)!.lat, nodes['Masthugget']!)).toBe(57.69);
-  await expect.poll(() => page.evaluate((ids) => window.groundwave.app.plan.links.find((link) => ids.includes(link.a_node_id) && ids.includes(link.b_node_id))?.distance_m ?? 0, [nodes['Ramberget']!, nodes['Masthugget']!])).not.toBe(before);
+  await expect
+    .poll(() =>
+      page.evaluate(
+        (ids) =>
+          window.groundwave.app.plan.links.find((link) => ids.includes(link.a_node_id) && ids.includes(link.b_node_id))?.distance_m ?? 0,
+        [nodes['Ramberget']!, nodes['Masthugget']!],
+      ),
+    )
+    .not.toBe(before);
   await request.delete(`/api/v1/nodes/${nodes['Ramberget']}`);
   await expect(page.getByRole('option', { name: /Ramberget/ })).toHaveCount(0);
 });
@@ -63,10 +76,18 @@ test('a coverage is exported as a picture, a raster and an overlay', async ({ pa
   await page.getByLabel('Cells along a side').fill('24');
   await page.getByRole('button', { name: 'Compute from Ramberget' }).click();
   await expect(page.locator('.statistics')).toContainText('% covered');
-  for (const [format, magic] of [['png', '89504e47'], ['tif', '49492a00'], ['kmz', '504b0304']] as const) {
+  for (const [format, magic] of [
+    ['png', '89504e47'],
+    ['tif', '49492a00'],
+    ['kmz', '504b0304'],
+  ] as const) {
     const download = page.waitForEvent('download');
     await page.getByRole('combobox', { name: 'Export Ramberget' }).selectOption(format);
-    expect(readFileSync(await (await download).path()).subarray(0, 4).toString('hex')).toBe(magic);
+    expect(
+      readFileSync(await (await download).path())
+        .subarray(0, 4)
+        .toString('hex'),
+    ).toBe(magic);
   }
 });
 
@@ -84,7 +105,9 @@ test('another environment is computed anew, and what others changed in it stays'
   const before = await loss();
   await environment(page);
   // Another client changes the climate while the dialog is open.
-  await request.patch(`/api/v1/deployments/${id}`, { data: { environment: { ...(await (await request.get(`/api/v1/deployments/${id}`)).json()).environment, climate: 'desert' } } });
+  await request.patch(`/api/v1/deployments/${id}`, {
+    data: { environment: { ...(await (await request.get(`/api/v1/deployments/${id}`)).json()).environment, climate: 'desert' } },
+  });
   await page.getByLabel('Rain, mm/h').fill('80');
   await page.getByRole('button', { name: 'Keep' }).click();
   await expect.poll(loss).toBeLessThan(before! - 0.5);
@@ -115,7 +138,10 @@ test('keys that a list has used do nothing else', async ({ page, request }) => {
   expect(await page.evaluate(() => window.groundwave.app.ui.selected.length)).toBe(1);
 });
 
-test('whoever returns to the plan sees what happened meanwhile, and a deleted last plan gives way to the doors', async ({ page, request }) => {
+test('whoever returns to the plan sees what happened meanwhile, and a deleted last plan gives way to the doors', async ({
+  page,
+  request,
+}) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag']);
   await open(page, `/#d=${id}`);
   await expect(page.getByRole('option', { name: /Masthugget/ })).toBeVisible();
@@ -125,10 +151,14 @@ test('whoever returns to the plan sees what happened meanwhile, and a deleted la
   await page.getByRole('button', { name: 'Plan', exact: true }).click();
   await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
   await expect(page.getByRole('option', { name: /Masthugget/ })).toHaveCount(0);
-  for (const { id: other } of await (await request.get('/api/v1/deployments')).json()) if (other !== id) await request.delete(`/api/v1/deployments/${other}`);
+  for (const { id: other } of await (await request.get('/api/v1/deployments')).json())
+    if (other !== id) await request.delete(`/api/v1/deployments/${other}`);
   await environment(page);
   await page.getByRole('button', { name: /Delete/ }).click();
-  await page.getByRole('button', { name: /Delete/ }).last().click();
+  await page
+    .getByRole('button', { name: /Delete/ })
+    .last()
+    .click();
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.deployments.length)).toBe(0);
   await expect(page.getByText('by another client')).toHaveCount(0);
   expect(await page.evaluate(() => window.groundwave.app.plan.absent)).toBe(false);
@@ -136,10 +166,16 @@ test('whoever returns to the plan sees what happened meanwhile, and a deleted la
 
 test('nodes on both sides of 180 degrees are covered by one small grid', async ({ page, request }) => {
   const made = await (await request.post('/api/v1/deployments', { data: { name: 'Fiji' } })).json();
-  for (const [name, lon] of [['East', 179.95], ['West', -179.95]] as const) await request.post(`/api/v1/deployments/${made.id}/nodes`, { data: { name, lat: -16.8, lon } });
+  for (const [name, lon] of [
+    ['East', 179.95],
+    ['West', -179.95],
+  ] as const)
+    await request.post(`/api/v1/deployments/${made.id}/nodes`, { data: { name, lat: -16.8, lon } });
   await open(page, `/#d=${made.id}&tab=coverage`);
   await page.getByRole('button', { name: /Cover the whole mesh/ }).click();
-  await expect.poll(() => page.evaluate(() => window.groundwave.app.coverages.mesh.grid?.shape.columns ?? 0), { timeout: 30_000 }).toBeGreaterThan(20);
+  await expect
+    .poll(() => page.evaluate(() => window.groundwave.app.coverages.mesh.grid?.shape.columns ?? 0), { timeout: 30_000 })
+    .toBeGreaterThan(20);
 });
 
 test('a selected pair is analysed once', async ({ page, request }) => {

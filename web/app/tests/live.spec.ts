@@ -66,11 +66,12 @@ test('nodes are listed and drawn with their liveness, and a name is text', async
   expect(await page.locator('img[src=x]').count()).toBe(0);
   await expect(page.getByText('One node has no position')).toBeVisible();
   // The map draws the three that have a place, and the link that two of them report.
-  const drawn = () => page.evaluate(() => {
-    const found = window.groundwave.map.map.querySourceFeatures('nodes');
-    // A node at the edge of a tile is in several.
-    return [...new Map(found.map((feature) => [feature.id, String(feature.properties['role'])])).values()].sort();
-  });
+  const drawn = () =>
+    page.evaluate(() => {
+      const found = window.groundwave.map.map.querySourceFeatures('nodes');
+      // A node at the edge of a tile is in several.
+      return [...new Map(found.map((feature) => [feature.id, String(feature.properties['role'])])).values()].sort();
+    });
   await expect.poll(drawn).toEqual(['joining', 'online', 'online']);
   await row(page, south).click();
   await expect(page.locator('#state')).toHaveAttribute('data-state', 'online');
@@ -109,8 +110,17 @@ test('several requests are approved or rejected at once', async ({ page, server,
   await page.getByLabel('Reason of a rejection').fill('not ours');
   await page.getByRole('button', { name: 'Reject 1' }).click();
   await expect(page.getByText('No request is pending.')).toBeVisible();
-  const rows = (await admin.ask(admin.token, 'GET', '/v1/admin/registrations')).body.items as { hostname: string; state: string; reason?: string }[];
-  expect(Object.fromEntries(rows.map((one) => [one.hostname, one.state]))).toEqual({ 'node-21': 'approved', 'node-22': 'approved', 'node-23': 'rejected', 'node-24': 'approved' });
+  const rows = (await admin.ask(admin.token, 'GET', '/v1/admin/registrations')).body.items as {
+    hostname: string;
+    state: string;
+    reason?: string;
+  }[];
+  expect(Object.fromEntries(rows.map((one) => [one.hostname, one.state]))).toEqual({
+    'node-21': 'approved',
+    'node-22': 'approved',
+    'node-23': 'rejected',
+    'node-24': 'approved',
+  });
   expect(rows.find((one) => one.hostname === 'node-23')?.reason).toBe('not ours');
   await page.getByRole('tab', { name: /Nodes/ }).click();
   await expect(page.locator('#nodes [role=option]')).toHaveCount(3);
@@ -146,7 +156,10 @@ test('readings are drawn over any range', async ({ page, server, request }) => {
   // An upload tells of the last hour; the heartbeat of now.
   const samples = [50, 40, 30, 20, 10].flatMap((age) => {
     const ts = new Date(now - age * 60_000).toISOString();
-    return [{ ts, metric: 'mesh.tx_mbps', value: age / 10 }, { ts, metric: 'sys.temp_c', value: 20 + age / 10 }];
+    return [
+      { ts, metric: 'mesh.tx_mbps', value: age / 10 },
+      { ts, metric: 'sys.temp_c', value: 20 + age / 10 },
+    ];
   });
   const told = await admin.ask(north.token, 'POST', `/v1/nodes/${north.id}/telemetry`, { samples });
   expect(told.status, JSON.stringify(told.body)).toBeLessThan(300);
@@ -181,7 +194,10 @@ test('readings are drawn over any range', async ({ page, server, request }) => {
 
 test('a flow is run, and disabled', async ({ page, server, request }) => {
   const admin = await mesh(request, server);
-  const steps = [{ step_id: 'go', type: 'trigger', kind: 'manual', params: {} }, { step_id: 'tell', type: 'action', kind: 'alert', params: { message: 'Water at the mast' } }];
+  const steps = [
+    { step_id: 'go', type: 'trigger', kind: 'manual', params: {} },
+    { step_id: 'tell', type: 'action', kind: 'alert', params: { message: 'Water at the mast' } },
+  ];
   const made = await admin.ask(admin.token, 'POST', '/v1/flows', { name: 'Water', steps, edges: [{ from: 'go', to: 'tell' }] });
   expect(made.status, JSON.stringify(made.body)).toBe(201);
   const path = `/v1/flows/${made.body.flow_id}`;
@@ -253,7 +269,11 @@ test.describe('planning and gateway in one process', () => {
     const made = await (await request.post('/api/v1/deployments', { data: { name: 'Göteborg' } })).json();
     const planned: Record<string, string> = {};
     for (const [name, at] of Object.entries(PLACES)) {
-      const node = await (await request.post(`/api/v1/deployments/${made.id}/nodes`, { data: { name, ...at, height_agl_m: 20, radio: { preset: 'lora_868_eu' } } })).json();
+      const node = await (
+        await request.post(`/api/v1/deployments/${made.id}/nodes`, {
+          data: { name, ...at, height_agl_m: 20, radio: { preset: 'lora_868_eu' } },
+        })
+      ).json();
       planned[name] = node.id;
     }
     const north = await admin.station(31, 'north', undefined, planned['north']);
@@ -267,12 +287,16 @@ test.describe('planning and gateway in one process', () => {
     const link = page.locator('#links li').filter({ hasText: 'north' }).filter({ hasText: 'south' });
     await expect(link).toContainText(/dB/);
     await link.getByRole('button').click();
-    const told = (await admin.ask(admin.token, 'GET', '/v1/mesh/topology')).body.links.find((one: { properties: { kind: string } }) => one.properties.kind !== 'planned').properties;
+    const told = (await admin.ask(admin.token, 'GET', '/v1/mesh/topology')).body.links.find(
+      (one: { properties: { kind: string } }) => one.properties.kind !== 'planned',
+    ).properties;
     const dbm = (value: number) => value.toFixed(1).replace('-', '−');
     await expect(page.locator('#predicted')).toContainText(dbm(told.predicted.rx_power_dbm));
     await expect(page.locator('#at-source')).toContainText(dbm(told.at_source.signal_dbm));
     await expect(page.locator('#difference')).toContainText(dbm(told.signal_above_prediction_db));
-    await expect(page.locator('#finding')).toContainText(told.signal_above_prediction_db < -6 ? 'worse than predicted' : 'better than predicted');
+    await expect(page.locator('#finding')).toContainText(
+      told.signal_above_prediction_db < -6 ? 'worse than predicted' : 'better than predicted',
+    );
     await expect(page.locator('#links')).toContainText(/predicted, not heard|planned, not viable/);
     expect(await serious(page)).toEqual([]);
     // The same page plans: nothing is asked of the gateway there, and one comes back logged in.
@@ -290,16 +314,20 @@ test.describe('planning and gateway in one process', () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('button', { name: 'Log out' }).click();
     await expect(page.locator('#login')).toBeVisible();
-    expect(await page.evaluate(() => {
-      const { live } = window.groundwave as unknown as { live: Live };
-      return [live.nodes.length, live.links.length, live.pending.length, live.events.length];
-    })).toEqual([0, 0, 0, 0]);
+    expect(
+      await page.evaluate(() => {
+        const { live } = window.groundwave as unknown as { live: Live };
+        return [live.nodes.length, live.links.length, live.pending.length, live.events.length];
+      }),
+    ).toEqual([0, 0, 0, 0]);
   });
 });
 
 test.describe('a gateway that ends', () => {
   // The browser itself logs requests that find nobody.
-  test.use({ errors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING/ });
+  test.use({
+    errors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING/,
+  });
 
   test('is missed, and found again with what changed', async ({ page, server, request }) => {
     const admin = await mesh(request, server);

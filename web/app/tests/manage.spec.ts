@@ -35,7 +35,9 @@ test('an admin lets nodes, people and programs in', async ({ page, server, reque
   await key.getByRole('button', { name: 'Create join key' }).click();
   const secret = await page.getByRole('textbox', { name: 'Join key site a' }).inputValue();
   expect((await admin.register(31, 'roof-31', secret)).status).toBe(201);
-  await expect.poll(async () => (await items('/v1/trust/join-keys'))[0]).toMatchObject({ name: 'site a', nodes_max: 3, nodes_used: 1, tags: ['roof', 'north'] });
+  await expect
+    .poll(async () => (await items('/v1/trust/join-keys'))[0])
+    .toMatchObject({ name: 'site a', nodes_max: 3, nodes_used: 1, tags: ['roof', 'north'] });
   await picture(page, 'keys');
   await page.getByRole('button', { name: 'I have it' }).click();
   await expect(page.getByRole('textbox', { name: 'Join key site a' })).toHaveCount(0);
@@ -67,7 +69,9 @@ test('an admin lets nodes, people and programs in', async ({ page, server, reque
   await picture(page, 'users');
   expect(await serious(page)).toEqual([]);
   await account.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(async () => (await items('/v1/admin/users')).find((one: { username: string }) => one.username === 'olga')).toMatchObject({ role: 'operator', disabled: true });
+  await expect
+    .poll(async () => (await items('/v1/admin/users')).find((one: { username: string }) => one.username === 'olga'))
+    .toMatchObject({ role: 'operator', disabled: true });
 
   // A token: it reads what its scope names, and nothing once it is revoked.
   await page.getByRole('tab', { name: 'API tokens' }).click();
@@ -109,7 +113,9 @@ test('an operator makes rules and flows', async ({ page, server, request }) => {
   await alert.click();
   await page.getByLabel('Note').fill('on my way');
   await page.getByRole('button', { name: 'Acknowledge' }).click();
-  await expect.poll(async () => (await items('/v1/flows/alerts')).find((one: { message: string }) => one.message.startsWith('mast-41'))).toMatchObject({ state: 'acked', acked_by: 'olga', note: 'on my way' });
+  await expect
+    .poll(async () => (await items('/v1/flows/alerts')).find((one: { message: string }) => one.message.startsWith('mast-41')))
+    .toMatchObject({ state: 'acked', acked_by: 'olga', note: 'on my way' });
   await page.emulateMedia({ colorScheme: 'dark' });
   await picture(page, 'alerts-dark');
   expect(await serious(page)).toEqual([]);
@@ -130,7 +136,10 @@ test('an operator makes rules and flows', async ({ page, server, request }) => {
   await expect.poll(drill).toMatchObject({ enabled: true, trigger_kinds: ['manual'] });
   const { flow_id } = await drill();
   const steps = async () => (await admin.ask(admin.token, 'GET', `/v1/flows/${flow_id}`)).body;
-  expect(await steps()).toMatchObject({ edges: [{ from: 'manual', to: 'alert' }], steps: [{ kind: 'manual' }, { kind: 'alert', params: { message: 'a drill' } }] });
+  expect(await steps()).toMatchObject({
+    edges: [{ from: 'manual', to: 'alert' }],
+    steps: [{ kind: 'manual' }, { kind: 'alert', params: { message: 'a drill' } }],
+  });
   await page.getByRole('button', { name: 'drill', exact: true }).click();
   await page.getByRole('button', { name: 'Edit' }).click();
   const change = page.getByRole('form', { name: 'Flow drill' });
@@ -147,8 +156,24 @@ test('firmware is rolled out, readings, power and the firewall are read', async 
   const items = async (path: string) => (await admin.ask(admin.token, 'GET', path)).body.items;
   const north = await admin.station(51, 'North');
   await admin.beat(north, [], { 'i2c.lm75.temperature_c': 21.5 });
-  expect((await admin.ask(admin.token, 'POST', '/v1/power/ups/samples', [{ ups_id: 'hut', ts: new Date().toISOString(), status: ['OB', 'LB'], battery_charge_pct: 15 }])).status).toBe(202);
-  expect((await admin.ask(admin.token, 'POST', '/v1/firewall/zones', { name: 'mesh', interfaces: ['bat0'], input: 'accept', output: 'accept', forward: 'drop' })).status).toBe(201);
+  expect(
+    (
+      await admin.ask(admin.token, 'POST', '/v1/power/ups/samples', [
+        { ups_id: 'hut', ts: new Date().toISOString(), status: ['OB', 'LB'], battery_charge_pct: 15 },
+      ])
+    ).status,
+  ).toBe(202);
+  expect(
+    (
+      await admin.ask(admin.token, 'POST', '/v1/firewall/zones', {
+        name: 'mesh',
+        interfaces: ['bat0'],
+        input: 'accept',
+        output: 'accept',
+        forward: 'drop',
+      })
+    ).status,
+  ).toBe(201);
   const join = { board: 'rpi-4', firmware: { firmware: '2.3.1' }, supported_commands: ['firmware'] };
   expect((await admin.ask(north.token, 'POST', '/v1/nodes/join', join)).status).toBe(200);
   await watch(page);
@@ -156,7 +181,9 @@ test('firmware is rolled out, readings, power and the firewall are read', async 
   await page.getByRole('button', { name: 'Upload image' }).click();
   const upload = page.getByRole('form', { name: 'Upload image' });
   await upload.getByLabel('Version').fill('2.4.0');
-  await upload.getByLabel('File').setInputFiles({ name: 'firmware.img', mimeType: 'application/octet-stream', buffer: Buffer.alloc(4096, 7) });
+  await upload
+    .getByLabel('File')
+    .setInputFiles({ name: 'firmware.img', mimeType: 'application/octet-stream', buffer: Buffer.alloc(4096, 7) });
   await upload.getByRole('button', { name: 'Upload', exact: true }).click();
   await expect.poll(async () => (await items('/v1/firmware/images'))[0]).toMatchObject({ version: '2.4.0', size_bytes: 4096 });
   // Its nodes are listed before it begins; then the state of each is read, and it is cancelled.
@@ -166,7 +193,9 @@ test('firmware is rolled out, readings, power and the firewall are read', async 
   await picture(page, 'firmware');
   expect(await serious(page)).toEqual([]);
   await page.getByRole('button', { name: 'Begin roll-out' }).click();
-  await expect.poll(async () => (await items('/v1/firmware/rollouts'))[0]).toMatchObject({ state: 'running', nodes: [{ node_id: north.id }] });
+  await expect
+    .poll(async () => (await items('/v1/firmware/rollouts'))[0])
+    .toMatchObject({ state: 'running', nodes: [{ node_id: north.id }] });
   await page.getByRole('table', { name: 'Roll-outs' }).getByRole('button', { name: '2.4.0' }).click();
   await expect(page.locator(`[data-node="${north.id}"]`)).toContainText('North: ');
   await picture(page, 'rollout');
@@ -203,7 +232,9 @@ test('a viewer reads the panels and is offered nothing that is refused', async (
     await panels.getByRole('button', { name: 'More' }).click();
     await more.getByRole('button', { name }).click();
     await expect(page.locator('[role=tabpanel][data-state=active]')).toBeVisible();
-    await expect(page.locator('[role=tabpanel]').getByRole('button', { name: /^(New|Add|Change|Upload|Create|Delete)/ })).toHaveCount(name === 'API tokens' ? 1 : 0);
+    await expect(page.locator('[role=tabpanel]').getByRole('button', { name: /^(New|Add|Change|Upload|Create|Delete)/ })).toHaveCount(
+      name === 'API tokens' ? 1 : 0,
+    );
     expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBe(390);
     expect(await serious(page), name).toEqual([]);
     await picture(page, `phone-${name.replaceAll(' ', '-')}`);

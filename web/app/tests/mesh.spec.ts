@@ -32,7 +32,9 @@ test('the coverage of the mesh follows a node that moves, fails and comes back',
   await page.mouse.down();
   await page.mouse.move(at.x + 25, at.y - 25, { steps: 4 });
   await page.mouse.up();
-  await expect.poll(async () => (await nodesOf(request, id)).find((node) => node.name === 'Långedrag')!.lat).toBeGreaterThan(PLACES.Långedrag.lat);
+  await expect
+    .poll(async () => (await nodesOf(request, id)).find((node) => node.name === 'Långedrag')!.lat)
+    .toBeGreaterThan(PLACES.Långedrag.lat);
   const moved = await settled(page, first.evaluated);
   expect(moved.evaluated - first.evaluated).toBeLessThan(first.evaluated);
   await expect(page.locator('#mesh-state')).toContainText('The last change took');
@@ -120,7 +122,9 @@ test('a link says in how many cases it has which margin', async ({ page, request
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
   const spread = page.locator('#percentiles');
   await spread.locator('summary').click();
-  const { percentiles } = await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 } })).json();
+  const { percentiles } = await (
+    await request.post('/api/v1/links/analyze', { data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 } })
+  ).json();
   expect(percentiles.map((one: { percent: number }) => one.percent)).toEqual([10, 50, 90]);
   await expect(spread.locator('tbody tr')).toHaveCount(3);
   await expect(spread.locator('tbody tr').last()).toContainText(Math.abs(percentiles[2].link_margin_db).toFixed(1));
@@ -135,11 +139,31 @@ test('raised ground has the links as tubes', async ({ page, request }) => {
   await open(page, `/#d=${id}`);
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBeGreaterThan(3);
   await page.keyboard.press('t');
-  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count), { timeout: 120_000 }).toBe(await page.evaluate(() => 2 * window.groundwave.app.plan.links.filter((link) => link.forward.link_margin_db >= 0 || link.reverse.link_margin_db >= 0).length));
+  await expect
+    .poll(() => page.evaluate(() => window.groundwave.map.tubes.count), { timeout: 120_000 })
+    .toBe(
+      await page.evaluate(
+        () =>
+          2 *
+          window.groundwave.app.plan.links.filter((link) => link.forward.link_margin_db >= 0 || link.reverse.link_margin_db >= 0).length,
+      ),
+    );
   expect(await page.evaluate(() => window.groundwave.map.map.getLayoutProperty('links', 'visibility'))).toBe('none');
   // A failed node has no tubes.
   await page.evaluate((node) => window.groundwave.map.setFailed(new Set([node])), nodes['Ramberget']!);
-  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count)).toBe(await page.evaluate((node) => 2 * window.groundwave.app.plan.links.filter((link) => ![link.a_node_id, link.b_node_id].includes(node) && (link.forward.link_margin_db >= 0 || link.reverse.link_margin_db >= 0)).length, nodes['Ramberget']!));
+  await expect
+    .poll(() => page.evaluate(() => window.groundwave.map.tubes.count))
+    .toBe(
+      await page.evaluate(
+        (node) =>
+          2 *
+          window.groundwave.app.plan.links.filter(
+            (link) =>
+              ![link.a_node_id, link.b_node_id].includes(node) && (link.forward.link_margin_db >= 0 || link.reverse.link_margin_db >= 0),
+          ).length,
+        nodes['Ramberget']!,
+      ),
+    );
   await page.evaluate(() => window.groundwave.map.setFailed(new Set()));
   if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/raised.png` });
   await page.keyboard.press('t');
@@ -151,9 +175,18 @@ test('a large mesh is drawn by a layer of its own; nodes and links are still pic
   await open(page, `/#m=11/57.7/11.9&d=${id}`);
   await page.evaluate(() => {
     const side = 40;
-    const all = Array.from({ length: side * side }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, role: ['relay', 'team', 'sensor'][at % 3], lat: 57.6 + (0.2 * Math.floor(at / side)) / side, lon: 11.7 + (0.4 * (at % side)) / side, height_agl_m: 5 }));
+    const all = Array.from({ length: side * side }, (_, at) => ({
+      id: `n${at}`,
+      name: `Node ${at}`,
+      role: ['relay', 'team', 'sensor'][at % 3],
+      lat: 57.6 + (0.2 * Math.floor(at / side)) / side,
+      lon: 11.7 + (0.4 * (at % side)) / side,
+      height_agl_m: 5,
+    }));
     const direction = { verdict: 'good', link_margin_db: 12, link_prob: 0.95 };
-    const links = all.flatMap((node, at) => (at % side ? [{ a_node_id: node.id, b_node_id: `n${at - 1}`, missing_samples: 0, forward: direction, reverse: direction }] : []));
+    const links = all.flatMap((node, at) =>
+      at % side ? [{ a_node_id: node.id, b_node_id: `n${at - 1}`, missing_samples: 0, forward: direction, reverse: direction }] : [],
+    );
     const { map } = window.groundwave;
     map.setNodes(all as never, new Map(all.map((node) => [node.id, node])) as never);
     map.setLinks(links as never);
@@ -163,7 +196,10 @@ test('a large mesh is drawn by a layer of its own; nodes and links are still pic
   // Pixels of the map have the colour of the links.
   const at = await pixel(page, { lat: 57.7, lon: 11.9 });
   const node = await page.evaluate(async () => {
-    const { map, events } = window.groundwave.map as unknown as { map: { project(at: [number, number]): { x: number; y: number }; fire(name: string, event: unknown): void }; events: { picked(what: unknown): void } };
+    const { map, events } = window.groundwave.map as unknown as {
+      map: { project(at: [number, number]): { x: number; y: number }; fire(name: string, event: unknown): void };
+      events: { picked(what: unknown): void };
+    };
     const found: unknown[] = [];
     const before = events.picked;
     events.picked = (what) => void found.push(what);
@@ -190,7 +226,9 @@ test('a coverage is shown as data rate, by the steps of the modulations', async 
   await page.getByRole('combobox', { name: /^Unit/ }).selectOption('rate');
   const rates = await page.evaluate(() => window.groundwave.app.coverages.rates);
   expect(rates).toHaveLength(10);
-  expect(rates.every((step, at) => at === 0 || (step.from_dbm > rates[at - 1]!.from_dbm && step.data_rate_bps > rates[at - 1]!.data_rate_bps))).toBe(true);
+  expect(
+    rates.every((step, at) => at === 0 || (step.from_dbm > rates[at - 1]!.from_dbm && step.data_rate_bps > rates[at - 1]!.data_rate_bps)),
+  ).toBe(true);
   await expect(page.locator('#legend .pair')).toHaveCount(10);
   await expect(page.locator('#legend .pair').first()).toContainText('bit/s');
   // Next to the transmitter the fastest rate is told.

@@ -34,7 +34,11 @@ export class Mesh {
   ) {}
 
   async ask(token: string, method: string, path: string, data?: unknown): Promise<{ status: number; body: any }> {
-    const answer = await this.request.fetch(this.base + path, { method, headers: token ? { authorization: `Bearer ${token}` } : {}, ...(data === undefined ? {} : { data }) });
+    const answer = await this.request.fetch(this.base + path, {
+      method,
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+      ...(data === undefined ? {} : { data }),
+    });
     const text = await answer.text();
     return { status: answer.status(), body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
   }
@@ -81,7 +85,11 @@ export class Mesh {
 
   /** Lets a node in ahead and logs it in. */
   async station(number: number, name: string, at?: { lat: number; lon: number }, planned?: string): Promise<Station> {
-    const made = await this.ask(this.token, 'POST', '/v1/nodes/register', { name, mac: mac(number), ...(planned ? { node_id: planned } : {}) });
+    const made = await this.ask(this.token, 'POST', '/v1/nodes/register', {
+      name,
+      mac: mac(number),
+      ...(planned ? { node_id: planned } : {}),
+    });
     expect(made.status, JSON.stringify(made.body)).toBe(201);
     const asked = await this.register(number, `node-${number}`, made.body.enrollment_code);
     expect(asked.status, JSON.stringify(asked.body)).toBe(201);
@@ -93,7 +101,11 @@ export class Mesh {
   }
 
   /** A heartbeat that tells of neighbours, by number and received level. */
-  async beat(station: Station, neighbours: [number, number][] = [], metrics: Record<string, number> = { 'mesh.tx_mbps': 1.5 }): Promise<void> {
+  async beat(
+    station: Station,
+    neighbours: [number, number][] = [],
+    metrics: Record<string, number> = { 'mesh.tx_mbps': 1.5 },
+  ): Promise<void> {
     const links = neighbours.map(([number, signal_dbm]) => ({ neigh_address: mac(number), tq: 240, signal_dbm }));
     const { status, body } = await this.ask(station.token, 'POST', '/v1/nodes/heartbeat', {
       mac: mac(station.number),
@@ -103,7 +115,9 @@ export class Mesh {
       uptime_s: 4000 + station.seq,
       active_transport: 'wifi',
       signal_dbm: neighbours[0]?.[1] ?? null,
-      interfaces: [{ name: 'wlan0', operstate: 'up', mtu: 1500, rx_bytes: 1_200_000, tx_bytes: 340_000, rx_errors: 0, tx_errors: 0, ips: [] }],
+      interfaces: [
+        { name: 'wlan0', operstate: 'up', mtu: 1500, rx_bytes: 1_200_000, tx_bytes: 340_000, rx_errors: 0, tx_errors: 0, ips: [] },
+      ],
       mesh: { neighbor_count: links.length, links },
       metrics,
     });
@@ -128,11 +142,17 @@ export async function login(page: Page, name = 'admin', password = PASSWORD): Pr
 export async function watch(page: Page, path = '/', name = 'admin'): Promise<void> {
   await page.goto(path);
   await login(page, name, name === 'admin' ? PASSWORD : OWN_PASSWORD);
-  await page.waitForFunction(() => document.querySelector<HTMLElement>('[data-live]')?.dataset['live'] === 'loaded' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
+  await page.waitForFunction(
+    () =>
+      document.querySelector<HTMLElement>('[data-live]')?.dataset['live'] === 'loaded' &&
+      document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true',
+  );
 }
 
 /** Serious findings of axe-core. */
 export async function serious(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).join(' ')}`);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).join(' ')}`);
 }

@@ -25,7 +25,9 @@ function urls(page: Page): Promise<string[]> {
 
 async function reload(page: Page): Promise<void> {
   await page.reload();
-  await page.waitForFunction(() => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
+  await page.waitForFunction(
+    () => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true',
+  );
 }
 
 test('plan, map and coverage are there without the server, and a change is refused', async ({ page, context, request, server }) => {
@@ -35,13 +37,28 @@ test('plan, map and coverage are there without the server, and a change is refus
   await kept(page, /\/nodes$/);
   await kept(page, /\/links$/);
   await kept(page, /\/terrain\/relief\//);
-  await page.evaluate((node) => window.groundwave.app.coverages.start(node, 'Ramberget', { radius_km: 4, resolution: 24, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: null }), nodes['Ramberget']!);
+  await page.evaluate(
+    (node) =>
+      window.groundwave.app.coverages.start(node, 'Ramberget', {
+        radius_km: 4,
+        resolution: 24,
+        rx_height_agl_m: 2,
+        rx_surroundings: 'unknown',
+        rx_indoor: 'outdoors',
+        receiver: null,
+      }),
+    nodes['Ramberget']!,
+  );
   await page.waitForFunction(() => window.groundwave.app.coverages.jobs[0]?.state === 'done');
   // A change after the plan was read is in what is kept.
   await page.getByLabel('Name', { exact: true }).fill('Utsikten');
   await page.keyboard.press('Enter');
   await expect.poll(async () => (await nodesOf(request, id)).some(({ name }) => name === 'Utsikten')).toBe(true);
-  await expect.poll(() => page.evaluate(async (path) => (await (await caches.match(path))!.text()).includes('Utsikten'), `/api/v1/deployments/${id}/nodes`)).toBe(true);
+  await expect
+    .poll(() =>
+      page.evaluate(async (path) => (await (await caches.match(path))!.text()).includes('Utsikten'), `/api/v1/deployments/${id}/nodes`),
+    )
+    .toBe(true);
   await drawn(page);
   const before = Picture.of(await page.locator('.map canvas').first().screenshot());
 
@@ -57,7 +74,10 @@ test('plan, map and coverage are there without the server, and a change is refus
   // Ground and coverage have their colours.
   const after = Picture.of(await page.locator('.map canvas').first().screenshot());
   const box = (await page.locator('.map').boundingBox())!;
-  for (const place of [{ lat: 57.716, lon: 11.93 }, { lat: 57.66, lon: 12.02 }]) {
+  for (const place of [
+    { lat: 57.716, lon: 11.93 },
+    { lat: 57.66, lon: 12.02 },
+  ]) {
     const at = await pixel(page, place);
     expect(after.has({ x: at.x - box.x, y: at.y - box.y }, before.at(at.x - box.x, at.y - box.y), 2, 16)).toBe(true);
   }
@@ -134,7 +154,9 @@ test.describe('a newer page', () => {
     }
     // Of older ones that before is left for tabs that are still open.
     await expect.poll(shells).toEqual(['groundwave-shell-second', 'groundwave-shell-third']);
-    await expect.poll(() => page.evaluate(async () => (await (await caches.open('groundwave-shell-third')).match('/index.html'))?.text())).toContain('content="third"');
+    await expect
+      .poll(() => page.evaluate(async () => (await (await caches.open('groundwave-shell-third')).match('/index.html'))?.text()))
+      .toContain('content="third"');
     await context.setOffline(true);
     await reload(page);
     expect(await version()).toBe('third');

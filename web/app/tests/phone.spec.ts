@@ -28,7 +28,10 @@ test('a notice has all its lines on a phone, and a tablet the range of the telem
 
 test('a phone has the states in numbers and the key of the links in its lists', async ({ page, server, request }) => {
   const admin = await mesh(request, server, '/gateway');
-  const [north, south] = [await admin.station(11, 'North', { lat: 57.7142, lon: 11.9367 }), await admin.station(12, 'South', { lat: 57.6966, lon: 11.9378 })];
+  const [north, south] = [
+    await admin.station(11, 'North', { lat: 57.7142, lon: 11.9367 }),
+    await admin.station(12, 'South', { lat: 57.6966, lon: 11.9378 }),
+  ];
   await admin.beat(north, [[12, -61.5]]);
   await admin.beat(south, [[11, -63]]);
   await page.setViewportSize({ width: 390, height: 844 });

@@ -5,7 +5,14 @@ import { drawn, expect, open, plan, test } from './server';
 
 const FOLDER = join(import.meta.dirname, '../../../docs/web');
 const NODES = ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården'] as const;
-const COVERAGE = { radius_km: 12, resolution: 120, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: null } as const;
+const COVERAGE = {
+  radius_km: 12,
+  resolution: 120,
+  rx_height_agl_m: 2,
+  rx_surroundings: 'unknown',
+  rx_indoor: 'outdoors',
+  receiver: null,
+} as const;
 
 /** Takes a picture when all is drawn. */
 async function picture(page: Page, name: string): Promise<void> {
@@ -17,9 +24,15 @@ async function picture(page: Page, name: string): Promise<void> {
 
 /** Computes the coverage of a node, and waits for its last cell. */
 async function cover(page: Page, node: string, name: string): Promise<void> {
-  await page.evaluate(([node, name, question]) => window.groundwave.app.coverages.start(node, name, question), [node, name, COVERAGE] as const);
+  await page.evaluate(([node, name, question]) => window.groundwave.app.coverages.start(node, name, question), [
+    node,
+    name,
+    COVERAGE,
+  ] as const);
   await expect(page.locator('#legend')).toBeVisible();
-  await page.waitForFunction(() => window.groundwave.app.coverages.jobs.every((job) => job.state === 'done'), undefined, { timeout: 120_000 });
+  await page.waitForFunction(() => window.groundwave.app.coverages.jobs.every((job) => job.state === 'done'), undefined, {
+    timeout: 120_000,
+  });
 }
 
 for (const scheme of ['light', 'dark'] as const) {

@@ -25,13 +25,14 @@ export class Picture {
   static of(file: Buffer): Picture {
     let [width, height, channels] = [0, 0, 0];
     const packed: Buffer[] = [];
-    for (let at = 8; at < file.length; ) {
+    for (let at = 8; at < file.length;) {
       const [length, kind, body] = [file.readUInt32BE(at), file.toString('latin1', at + 4, at + 8), at + 8];
       if (kind === 'IHDR') {
         [width, height] = [file.readUInt32BE(body), file.readUInt32BE(body + 4)];
         const [depth, colours, interlaced] = [file[body + 8], file[body + 9], file[body + 12]];
         channels = colours === 6 ? 4 : 3;
-        if (depth !== 8 || interlaced !== 0 || (colours !== 2 && colours !== 6)) throw new Error(`a PNG file of depth ${depth}, colours ${colours}, interlacing ${interlaced}`);
+        if (depth !== 8 || interlaced !== 0 || (colours !== 2 && colours !== 6))
+          throw new Error(`a PNG file of depth ${depth}, colours ${colours}, interlacing ${interlaced}`);
       } else if (kind === 'IDAT') packed.push(file.subarray(body, body + length));
       at = body + length + 4;
     }
@@ -59,13 +60,16 @@ export class Picture {
   }
 
   at(x: number, y: number): Colour {
-    const from = (Math.min(this.height - 1, Math.max(0, Math.round(y))) * this.width + Math.min(this.width - 1, Math.max(0, Math.round(x)))) * this.channels;
+    const from =
+      (Math.min(this.height - 1, Math.max(0, Math.round(y))) * this.width + Math.min(this.width - 1, Math.max(0, Math.round(x)))) *
+      this.channels;
     return [this.octets[from] as number, this.octets[from + 1] as number, this.octets[from + 2] as number];
   }
 
   /** True if a pixel no further than `reach` px has a colour. */
   has({ x, y }: { x: number; y: number }, colour: Colour, reach = 1, tolerance = 12): boolean {
-    for (let down = -reach; down <= reach; down++) for (let across = -reach; across <= reach; across++) if (off(this.at(x + across, y + down), colour) <= tolerance) return true;
+    for (let down = -reach; down <= reach; down++)
+      for (let across = -reach; across <= reach; across++) if (off(this.at(x + across, y + down), colour) <= tolerance) return true;
     return false;
   }
 }

@@ -30,7 +30,7 @@ test('a deployment is made, nodes are added, dragged, moved by keys, deleted, un
   expect(Math.abs(first.lat - PLACES.Ramberget.lat)).toBeLessThan(NEAR_DEG);
 
   // A double click adds a node as well.
-  const third = await pixel(page, { lat: 57.72, lon: 11.90 });
+  const third = await pixel(page, { lat: 57.72, lon: 11.9 });
   await page.mouse.dblclick(third.x, third.y);
   await expect(page.locator('#nodes [role=option]')).toHaveCount(3);
   await page.keyboard.press('Control+z');
@@ -42,14 +42,19 @@ test('a deployment is made, nodes are added, dragged, moved by keys, deleted, un
   await page.mouse.down();
   await page.mouse.move(from.x + 40, from.y + 10, { steps: 4 });
   await page.mouse.move(from.x + 80, from.y - 30, { steps: 4 });
-  const target = await page.evaluate(({ x, y }) => {
-    const box = document.querySelector('.map')!.getBoundingClientRect();
-    const place = window.groundwave.map.map.unproject([x - box.x, y - box.y]);
-    return { lat: place.lat, lon: place.lng };
-  }, { x: from.x + 80, y: from.y - 30 });
+  const target = await page.evaluate(
+    ({ x, y }) => {
+      const box = document.querySelector('.map')!.getBoundingClientRect();
+      const place = window.groundwave.map.map.unproject([x - box.x, y - box.y]);
+      return { lat: place.lat, lon: place.lng };
+    },
+    { x: from.x + 80, y: from.y - 30 },
+  );
   await page.mouse.up();
   const moved = async () => (await nodesOf(request, id)).find((node) => node.id === first.id)!;
-  await expect.poll(async () => Math.abs((await moved()).lat - target.lat) < NEAR_DEG && Math.abs((await moved()).lon - target.lon) < NEAR_DEG).toBe(true);
+  await expect
+    .poll(async () => Math.abs((await moved()).lat - target.lat) < NEAR_DEG && Math.abs((await moved()).lon - target.lon) < NEAR_DEG)
+    .toBe(true);
   await page.keyboard.press('Control+z');
   await expect.poll(async () => (await moved()).lat).toBeCloseTo(first.lat, 9);
   await page.keyboard.press('Control+Shift+z');
@@ -100,7 +105,9 @@ test('fields of nodes are edited, of several at once, and kept as a template', a
   await expect.poll(async () => (await node('Ramberget')).lat).toBeCloseTo(57.70833, 4);
 
   await page.getByRole('button', { name: 'Keep as template' }).click();
-  await expect.poll(async () => (await (await request.get('/api/v1/templates')).json()).map((template: { name: string }) => template.name)).toContain('Ramberget');
+  await expect
+    .poll(async () => (await (await request.get('/api/v1/templates')).json()).map((template: { name: string }) => template.name))
+    .toContain('Ramberget');
 
   await page.locator('#nodes').focus();
   await page.keyboard.press('Control+a');
@@ -127,10 +134,16 @@ test('relays, a route and protocol advice are found and shown', async ({ page, r
   const relays = Number(await answer.getAttribute('data-relays'));
   expect(relays).toBeGreaterThan(0);
   // Each hop leaves the margin in its weaker direction.
-  const margins = await page.evaluate(() => window.groundwave.app.tools.relay!.segments.map((segment) => Math.min(segment.result.margin.link_margin_db, segment.reverse.margin.link_margin_db)));
+  const margins = await page.evaluate(() =>
+    window.groundwave.app.tools.relay!.segments.map((segment) =>
+      Math.min(segment.result.margin.link_margin_db, segment.reverse.margin.link_margin_db),
+    ),
+  );
   expect(await page.evaluate(() => window.groundwave.app.tools.relay!.margin_db)).toBe(6);
   for (const margin_db of margins) expect(margin_db).toBeGreaterThanOrEqual(6);
-  const planned = await page.evaluate(() => window.groundwave.app.tools.relay!.segments.map((segment) => segment.result.margin.link_margin_db));
+  const planned = await page.evaluate(() =>
+    window.groundwave.app.tools.relay!.segments.map((segment) => segment.result.margin.link_margin_db),
+  );
   await page.getByRole('button', { name: 'Add the relays' }).click();
   await expect.poll(async () => (await nodesOf(request, id)).length).toBe(3 + relays);
   // Each hop is what was promised, and the page says so.
@@ -138,16 +151,22 @@ test('relays, a route and protocol advice are found and shown', async ({ page, r
   const built = await page.evaluate(() => window.groundwave.app.ui.selected);
   const ids = [nodes['Ramberget']!, ...built, nodes['Långedrag']!];
   for (const [at, margin] of planned.entries()) {
-    const { result } = await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: ids[at], rx_node_id: ids[at + 1] } })).json();
+    const { result } = await (
+      await request.post('/api/v1/links/analyze', { data: { tx_node_id: ids[at], rx_node_id: ids[at + 1] } })
+    ).json();
     expect(Math.abs(result.margin.link_margin_db - margin), `hop ${at + 1}`).toBeLessThan(1);
   }
   // The page selects them when it has heard.
-  await expect.poll(() => page.evaluate((known) => window.groundwave.app.ui.selected.some((one) => known.includes(one)), Object.values(nodes))).toBe(false);
+  await expect
+    .poll(() => page.evaluate((known) => window.groundwave.app.ui.selected.some((one) => known.includes(one)), Object.values(nodes)))
+    .toBe(false);
 
   await page.evaluate((ids) => (window.groundwave.app.ui.selected = ids), [nodes['Ramberget']!, nodes['Långedrag']!]);
   await page.getByRole('button', { name: 'Find route' }).click();
   await expect(page.locator('#route-answer')).toBeVisible();
-  const route = await (await request.post('/api/v1/mesh/route', { data: { src_node_id: nodes['Ramberget'], dst_node_id: nodes['Långedrag'], metric: 'ett' } })).json();
+  const route = await (
+    await request.post('/api/v1/mesh/route', { data: { src_node_id: nodes['Ramberget'], dst_node_id: nodes['Långedrag'], metric: 'ett' } })
+  ).json();
   await expect(page.locator('#route-answer')).toHaveAttribute('data-hops', String(route.segments.length));
   expect(route.segments.length).toBeGreaterThan(1);
 
@@ -222,7 +241,11 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   await page.mouse.down();
   await page.mouse.move(ramp.x + ramp.width * 0.5, ramp.y + 4, { steps: 4 });
   await page.mouse.up();
-  const { cut, value, range } = await page.evaluate(() => ({ cut: document.querySelector('.cut')!.getBoundingClientRect().right, value: window.groundwave.app.coverages.threshold_db, range: Number(document.querySelector<HTMLInputElement>('[aria-label=Threshold]')!.max) + 20 }));
+  const { cut, value, range } = await page.evaluate(() => ({
+    cut: document.querySelector('.cut')!.getBoundingClientRect().right,
+    value: window.groundwave.app.coverages.threshold_db,
+    range: Number(document.querySelector<HTMLInputElement>('[aria-label=Threshold]')!.max) + 20,
+  }));
   expect(Math.abs(value + 20 - range / 2)).toBeLessThan(2);
   expect(Math.abs(cut - (ramp.x + ramp.width / 2))).toBeLessThan(4);
   await slider.fill('20');
@@ -238,10 +261,13 @@ test('several coverages show the best server, and are coloured, cut and cancelle
   // The area that both serve, counted cell by cell.
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('common');
   await expect(page.locator('#legend')).toContainText('Both nodes');
-  const parts = () => page.locator('#legend .pair').evaluateAll((pairs) => pairs.map((pair) => Number(/: ([\d.]+) km²/.exec(pair.textContent!)![1])));
+  const parts = () =>
+    page.locator('#legend .pair').evaluateAll((pairs) => pairs.map((pair) => Number(/: ([\d.]+) km²/.exec(pair.textContent!)![1])));
   const [both, second, first_alone] = (await parts()) as [number, number, number];
   expect(both).toBeGreaterThan(0);
-  const served = await page.evaluate(() => window.groundwave.app.coverages.jobs.map((job) => window.groundwave.app.coverages.covers.get(job.id)!.area_km2));
+  const served = await page.evaluate(() =>
+    window.groundwave.app.coverages.jobs.map((job) => window.groundwave.app.coverages.covers.get(job.id)!.area_km2),
+  );
   expect(Math.abs(both + first_alone - served[0]!) / served[0]!).toBeLessThan(0.03);
   expect(Math.abs(both + second - served[1]!) / served[1]!).toBeLessThan(0.03);
   await expect(page.locator('#common')).toContainText(`${Math.round((both / (both + second + first_alone)) * 100)} % of the area`);
@@ -283,7 +309,17 @@ test('a file is dropped on the page, and a plan is exported', async ({ page, req
     type: 'FeatureCollection',
     features: [
       { type: 'Feature', properties: { name: 'Fort', role: 'relay', mystery: 7 }, geometry: { type: 'Point', coordinates: [11.95, 57.7] } },
-      { type: 'Feature', properties: { name: 'Road' }, geometry: { type: 'LineString', coordinates: [[11.9, 57.7], [12, 57.7]] } },
+      {
+        type: 'Feature',
+        properties: { name: 'Road' },
+        geometry: {
+          type: 'LineString',
+          coordinates: [
+            [11.9, 57.7],
+            [12, 57.7],
+          ],
+        },
+      },
     ],
   });
   await page.evaluate((content) => {
@@ -311,9 +347,11 @@ test('a coverage of a node that moved or is gone is marked as old, and computed 
 
   // At this width nothing of a row lies over another part of it, and the legend holds its lines.
   const row = page.locator('.jobs li');
-  const boxes = await row.locator(':scope > :not(.what)').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()).map(({ left, right }) => [left, right] as const));
+  const boxes = await row
+    .locator(':scope > :not(.what)')
+    .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()).map(({ left, right }) => [left, right] as const));
   for (const [at, [left]] of boxes.entries()) if (at) expect(left).toBeGreaterThanOrEqual(boxes[at - 1]![1] - 0.5);
-  expect((await row.locator('.name').evaluate((name) => name.scrollWidth - name.clientWidth))).toBeLessThanOrEqual(0);
+  expect(await row.locator('.name').evaluate((name) => name.scrollWidth - name.clientWidth)).toBeLessThanOrEqual(0);
   expect((await row.locator('.statistics').boundingBox())!.height).toBeLessThan(40);
   const [strip, bare] = [(await page.locator('.strip').boundingBox())!, (await page.locator('.assumed').boundingBox())!];
   expect(bare.x + bare.width).toBeLessThanOrEqual(strip.x + strip.width);
@@ -331,6 +369,8 @@ test('a coverage of a node that moved or is gone is marked as old, and computed 
   await expect(page.locator('.old')).toHaveCount(0);
 
   // Clutter is assumed as absent only where nothing describes it.
-  await request.patch(`/api/v1/nodes/${(await nodesOf(request, id)).find((node) => node.name === 'Ramberget')!.id}`, { data: { surroundings: 'urban' } });
+  await request.patch(`/api/v1/nodes/${(await nodesOf(request, id)).find((node) => node.name === 'Ramberget')!.id}`, {
+    data: { surroundings: 'urban' },
+  });
   await expect(page.locator('.assumed')).toHaveCount(0);
 });

@@ -25,7 +25,18 @@ test.use({ colorScheme: 'dark' });
 test('the sheet has map, legend, nodes, links and assumptions, in light colours', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården']);
   await open(page, `/#d=${id}`);
-  await page.evaluate((node) => window.groundwave.app.coverages.start(node, 'Ramberget', { radius_km: 8, resolution: 64, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: null }), nodes['Ramberget']!);
+  await page.evaluate(
+    (node) =>
+      window.groundwave.app.coverages.start(node, 'Ramberget', {
+        radius_km: 8,
+        resolution: 64,
+        rx_height_agl_m: 2,
+        rx_surroundings: 'unknown',
+        rx_indoor: 'outdoors',
+        receiver: null,
+      }),
+    nodes['Ramberget']!,
+  );
   await page.waitForFunction(() => window.groundwave.app.coverages.jobs.every((job) => job.state === 'done'));
   await page.keyboard.press('Control+p');
   const paper = page.locator('.paper');
@@ -40,7 +51,9 @@ test('the sheet has map, legend, nodes, links and assumptions, in light colours'
   await expect(paper.locator('.assumptions')).toContainText('Natural Earth');
   // Both directions of a link, each with its probability and its interval.
   const row = paper.locator('.links tbody tr').first().locator('td');
-  expect(await row.allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^\d+(\.\d)? %$/), expect.stringMatching(/^−?\d+ to −?\d+$/)]));
+  expect(await row.allTextContents()).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^\d+(\.\d)? %$/), expect.stringMatching(/^−?\d+ to −?\d+$/)]),
+  );
   expect(await paper.locator('section').first().locator('tbody tr').count()).toBe(4);
 
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -77,7 +90,10 @@ test('the key on paper is that of the screen, and failed nodes have no working l
   await expect(page.locator('#mesh-state')).toHaveAttribute('data-pending', '0');
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('server');
   await page.evaluate((node) => window.groundwave.app.coverages.mesh.fail(node, true), nodes['Masthugget']!);
-  const swatches = (root: Locator) => root.locator('span:has(> .swatch)').evaluateAll((all) => all.map((one) => [one.textContent!.trim(), (one.firstElementChild as HTMLElement).style.background]));
+  const swatches = (root: Locator) =>
+    root
+      .locator('span:has(> .swatch)')
+      .evaluateAll((all) => all.map((one) => [one.textContent!.trim(), (one.firstElementChild as HTMLElement).style.background]));
   await expect(page.locator('#legend .swatch')).toHaveCount(2);
   const screen = await swatches(page.locator('#legend'));
   expect(screen.map(([name]) => name)).toEqual(['Ramberget', 'Biskopsgården']);
@@ -94,7 +110,14 @@ test('the key on paper is that of the screen, and failed nodes have no working l
   await page.evaluate((node) => {
     const { coverages } = window.groundwave.app;
     void coverages.mesh.stop();
-    return coverages.start(node, 'Ramberget', { radius_km: 3, resolution: 32, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: { preset: 'wifi_2g4_mesh' } });
+    return coverages.start(node, 'Ramberget', {
+      radius_km: 3,
+      resolution: 32,
+      rx_height_agl_m: 2,
+      rx_surroundings: 'unknown',
+      rx_indoor: 'outdoors',
+      receiver: { preset: 'wifi_2g4_mesh' },
+    });
   }, nodes['Ramberget']!);
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('power');
   await page.evaluate(() => (window.groundwave.app.coverages.unit = 'rate'));
@@ -120,6 +143,10 @@ test.describe('without terrain', () => {
 
     await page.evaluate((ids) => (window.groundwave.app.ui.selected = ids), [nodes['Ramberget']!, nodes['Masthugget']!]);
     await expect(page.locator('#verdict')).toHaveAttribute('data-rating', 'unknown');
-    expect((await page.locator('#budget tbody th').allTextContents()).map((text) => text.split(',')[0])).toEqual(['Sensitivity', '90 % of links like this', 'Verdict']);
+    expect((await page.locator('#budget tbody th').allTextContents()).map((text) => text.split(',')[0])).toEqual([
+      'Sensitivity',
+      '90 % of links like this',
+      'Verdict',
+    ]);
   });
 });

@@ -5,7 +5,9 @@ import type { Page } from '@playwright/test';
 export function uncovered(page: Page, map = '.map'): Promise<number> {
   return page.evaluate((map) => {
     const maps = [...document.querySelectorAll(map)].map((element) => element.getBoundingClientRect());
-    const above = [...document.querySelectorAll('.top, .dock, .dock > *, .rail, .legends > *, .profile, .handle, .pill, .tabbar')].map((element) => element.getBoundingClientRect());
+    const above = [...document.querySelectorAll('.top, .dock, .dock > *, .rail, .legends > *, .profile, .handle, .pill, .tabbar')].map(
+      (element) => element.getBoundingClientRect(),
+    );
     let [free, all] = [0, 0];
     for (let y = 1; y < innerHeight; y += 2) {
       for (let x = 1; x < innerWidth; x += 2) {
@@ -26,15 +28,21 @@ const FINGER_PX = 44;
  * elsewhere closes them. */
 export function small(page: Page): Promise<string[]> {
   return page.evaluate((least) => {
-    const targets = 'button, a[href], select, textarea, summary, input:not([type=hidden]), [role=button], [role=tab], [role=option], [role=slider], [data-handle]';
+    const targets =
+      'button, a[href], select, textarea, summary, input:not([type=hidden]), [role=button], [role=tab], [role=option], [role=slider], [data-handle]';
     const found: string[] = [];
     for (const element of document.querySelectorAll<HTMLElement>(targets)) {
-      if (element.closest('.maplibregl-control-container') || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      if (element.closest('.maplibregl-control-container') || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+        continue;
       const isTick = element instanceof HTMLInputElement && /checkbox|radio|file/.test(element.type);
       const box = (isTick ? (element.closest('label') ?? element) : element).getBoundingClientRect();
-      const isShown = box.width > 1 && box.height > 1 && getComputedStyle(element).clipPath === 'none' && box.right > 0 && box.left < innerWidth;
+      const isShown =
+        box.width > 1 && box.height > 1 && getComputedStyle(element).clipPath === 'none' && box.right > 0 && box.left < innerWidth;
       // Half pixels of borders are none of a finger's.
-      if (isShown && (box.height < least - 0.5 || box.width < least - 0.5)) found.push(`${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? element.getAttribute('name') ?? element.textContent?.trim().slice(0, 30)} ${box.width.toFixed(0)} × ${box.height.toFixed(0)}`);
+      if (isShown && (box.height < least - 0.5 || box.width < least - 0.5))
+        found.push(
+          `${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? element.getAttribute('name') ?? element.textContent?.trim().slice(0, 30)} ${box.width.toFixed(0)} × ${box.height.toFixed(0)}`,
+        );
     }
     return found;
   }, FINGER_PX);
@@ -43,9 +51,16 @@ export function small(page: Page): Promise<string[]> {
 /** Buttons and fields that are cut by an edge of the screen; those of lists that scroll are left out. */
 export function outside(page: Page): Promise<string[]> {
   return page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement>('.top :is(button, select), .rail button, .legends > *, .handle, .profile button, [aria-label="Playback"] :is(button, select, output)')]
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        '.top :is(button, select), .rail button, .legends > *, .handle, .profile button, [aria-label="Playback"] :is(button, select, output)',
+      ),
+    ]
       .map((element) => ({ element, box: element.getBoundingClientRect() }))
       .filter(({ box }) => box.width && (box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight))
-      .map(({ element, box }) => `${element.getAttribute('aria-label') ?? element.textContent} ${box.left} to ${box.right}, ${box.top} to ${box.bottom}`),
+      .map(
+        ({ element, box }) =>
+          `${element.getAttribute('aria-label') ?? element.textContent} ${box.left} to ${box.right}, ${box.top} to ${box.bottom}`,
+      ),
   );
 }

@@ -21,25 +21,36 @@ test.setTimeout(180_000);
 
 async function open(page: Page, path = '/#v=replay'): Promise<void> {
   await page.goto(path);
-  await page.waitForFunction(() => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.replay-map')?.dataset['ready'] === 'true');
+  await page.waitForFunction(
+    () =>
+      document.documentElement.dataset['loaded'] === 'true' &&
+      document.querySelector<HTMLElement>('.replay-map')?.dataset['ready'] === 'true',
+  );
 }
 
 /** Drops a file on the page, as a person does. */
 async function drop(page: Page, name: string): Promise<void> {
   const content = readFileSync(join(LOGS, name)).toString('base64');
-  const transfer = await page.evaluateHandle(({ content, name }) => {
-    const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([bytes], name));
-    return transfer;
-  }, { content, name });
+  const transfer = await page.evaluateHandle(
+    ({ content, name }) => {
+      const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([bytes], name));
+      return transfer;
+    },
+    { content, name },
+  );
   await page.dispatchEvent('main.replay', 'drop', { dataTransfer: transfer });
-  await expect.poll(() => page.evaluate(() => (window.groundwave as unknown as Shown).replay.shown !== null), { timeout: 60_000 }).toBe(true);
+  await expect
+    .poll(() => page.evaluate(() => (window.groundwave as unknown as Shown).replay.shown !== null), { timeout: 60_000 })
+    .toBe(true);
 }
 
 async function serious(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`);
+  return violations
+    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`);
 }
 
 test('a recording is opened by drop, sought, played, and kept in the address', async ({ page, request }) => {
@@ -55,13 +66,16 @@ test('a recording is opened by drop, sought, played, and kept in the address', a
   const fail = info.events.find((event: { command: string }) => event.command === 'node.fail');
   await page.locator('#events button').nth(info.events.indexOf(fail)).click();
   await expect.poll(() => page.locator('.replay-map').getAttribute('data-at')).toBe(String(fail.at_s));
-  const frame = async (at_s: number) => (await (await request.get(`/api/v1/replays/${info.id}/frames?from_s=${at_s}&to_s=${at_s}`)).json()).frames[0];
+  const frame = async (at_s: number) =>
+    (await (await request.get(`/api/v1/replays/${info.id}/frames?from_s=${at_s}&to_s=${at_s}`)).json()).frames[0];
   const there = await frame(fail.at_s);
   const drawn = () => page.evaluate(() => (window.groundwave as unknown as Shown).replay.shown?.recorded);
   expect(await drawn()).toEqual(there);
   const features = await page.evaluate(() => {
     const { map } = (window.groundwave as unknown as Shown).replayMap.view;
-    return new Promise<number>((resolve) => map.once('idle', () => resolve(map.querySourceFeatures('r-nodes').length)) && map.triggerRepaint());
+    return new Promise<number>(
+      (resolve) => map.once('idle', () => resolve(map.querySourceFeatures('r-nodes').length)) && map.triggerRepaint(),
+    );
   });
   expect(features).toBeGreaterThan(0);
   await page.keyboard.press('Home');
@@ -104,7 +118,13 @@ test('frames come in windows ahead of the playhead', async ({ page }) => {
   for (const [from_s, to_s] of spans) expect(to_s - from_s).toBeLessThan(duration_s / 3);
   // Vehicles leave tracks.
   await page.evaluate((at_s) => (window.groundwave as unknown as Shown).replay.seek(at_s), 500);
-  await expect.poll(() => page.evaluate(() => Math.max(0, ...[...(window.groundwave as unknown as Shown).replay.tracks('recorded').values()].map((way) => way.length)))).toBeGreaterThan(5);
+  await expect
+    .poll(() =>
+      page.evaluate(() =>
+        Math.max(0, ...[...(window.groundwave as unknown as Shown).replay.tracks('recorded').values()].map((way) => way.length)),
+      ),
+    )
+    .toBeGreaterThan(5);
 });
 
 test('the card of a link has what was measured beside what is predicted', async ({ page, request }) => {
@@ -243,12 +263,17 @@ test('changes are those of their recording and of their kind, and a recording is
   await drop(page, 'convoy.gwlog');
   await expect.poll(() => page.evaluate(() => (window.groundwave as unknown as Shown).replay.info?.name)).toBe('convoy.gwlog');
   await expect(page.locator('#changes')).toHaveCount(0);
-  await expect.poll(async () => {
-    const names = await page.evaluate(() => (window.groundwave as unknown as Shown).replay.shown?.recorded.nodes.map((node) => node.name) ?? []);
-    return names.includes(await page.locator('select[name=node]').inputValue());
-  }).toBe(true);
+  await expect
+    .poll(async () => {
+      const names = await page.evaluate(
+        () => (window.groundwave as unknown as Shown).replay.shown?.recorded.nodes.map((node) => node.name) ?? [],
+      );
+      return names.includes(await page.locator('select[name=node]').inputValue());
+    })
+    .toBe(true);
 
-  const count = async () => (await (await request.get('/api/v1/replays')).json()).filter((info: { base_id: string | null }) => !info.base_id).length;
+  const count = async () =>
+    (await (await request.get('/api/v1/replays')).json()).filter((info: { base_id: string | null }) => !info.base_id).length;
   expect(await count()).toBe(2);
   await page.getByRole('button', { name: 'Close this recording…' }).click();
   expect(await count()).toBe(2);

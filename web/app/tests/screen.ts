@@ -30,7 +30,9 @@ export interface Screen {
 }
 
 export async function openScreen(): Promise<Screen> {
-  const process = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', SIZE, '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const process = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', SIZE, '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
   const display = await new Promise<string>((resolve, reject) => {
     process.once('exit', () => reject(new Error('Xvfb ended')));
     process.stdio[3]?.once('data', (data: Buffer) => resolve(`:${data.toString().trim()}`));

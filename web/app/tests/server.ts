@@ -45,7 +45,18 @@ async function started(process_: ChildProcess, services: Services): Promise<stri
   throw new Error(`the server did not start: ${lines.join('\n')}`);
 }
 
-async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], source: string | null, cover: string | null, frontend: string | null, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+async function serve(
+  terrain: boolean,
+  services: Services,
+  heartbeat_s: number,
+  basemap: string | null,
+  extra: readonly string[],
+  source: string | null,
+  cover: string | null,
+  frontend: string | null,
+  bind = '127.0.0.1:0',
+  folder = mkdtempSync(join(tmpdir(), 'groundwave-page-')),
+): Promise<Server> {
   const program = process.env['GROUNDWAVE'];
   if (!program) throw new Error('GROUNDWAVE names no program');
   const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
@@ -57,8 +68,27 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
     return services === 'both' ? ['--bind', address, '--gateway-bind', '127.0.0.1:0', ...live] : ['planning', '--bind', address];
   };
   // Fetched terrain of whoever runs the tests is not read, and none is fetched from elsewhere.
-  const fetching = ['--terrain-cache', join(folder, 'ground'), ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source, '--land-cover-url', source] : ['--offline'])];
-  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...fetching, ...(basemap ? ['--basemap', basemap] : []), ...(cover ? ['--land-cover', cover] : []), ...(frontend ? ['--frontend', frontend] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const fetching = [
+    '--terrain-cache',
+    join(folder, 'ground'),
+    ...(source ? ['--terrain-source', 'srtm', '--terrain-url', source, '--land-cover-url', source] : ['--offline']),
+  ];
+  const launch = (address: string) =>
+    spawn(
+      program,
+      [
+        'serve',
+        ...options(address),
+        '--db',
+        join(folder, 'plan.db'),
+        ...ground,
+        ...fetching,
+        ...(basemap ? ['--basemap', basemap] : []),
+        ...(cover ? ['--land-cover', cover] : []),
+        ...(frontend ? ['--frontend', frontend] : []),
+      ],
+      { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
   const server: Server = {
     url: '',
     folder,
@@ -120,13 +150,21 @@ export const test = served.extend<{ errors: RegExp | null; watched: void }>({
   watched: [
     async ({ page, server, errors }, use) => {
       const found: string[] = [];
-      page.on('console', (message) => void (message.type() === 'error' && !errors?.test(message.text()) && found.push(`${message.text()} ${message.location().url}`)));
+      page.on(
+        'console',
+        (message) =>
+          void (message.type() === 'error' && !errors?.test(message.text()) && found.push(`${message.text()} ${message.location().url}`)),
+      );
       page.on('pageerror', (error) => void (!errors?.test(String(error)) && found.push(String(error))));
       page.on('request', (request) => {
         const url = request.url();
         if (!url.startsWith(server.url) && !/^(data|blob):/.test(url)) found.push(`request to ${url}`);
       });
-      await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
+      await page.addInitScript(() =>
+        document.addEventListener('securitypolicyviolation', (event) =>
+          console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+        ),
+      );
       await use();
       expect(found).toEqual([]);
     },
@@ -146,11 +184,18 @@ export const PLACES = {
 export type PlaceName = keyof typeof PLACES;
 
 /** Makes a deployment with nodes; returns its id and theirs by name. */
-export async function plan(request: APIRequestContext, names: readonly PlaceName[], deployment = 'Göteborg', radio = 'lora_868_eu'): Promise<{ id: string; nodes: Record<string, string> }> {
+export async function plan(
+  request: APIRequestContext,
+  names: readonly PlaceName[],
+  deployment = 'Göteborg',
+  radio = 'lora_868_eu',
+): Promise<{ id: string; nodes: Record<string, string> }> {
   const made = await (await request.post('/api/v1/deployments', { data: { name: deployment } })).json();
   const nodes: Record<string, string> = {};
   for (const name of names) {
-    const answer = await request.post(`/api/v1/deployments/${made.id}/nodes`, { data: { name, ...PLACES[name], radio: { preset: radio } } });
+    const answer = await request.post(`/api/v1/deployments/${made.id}/nodes`, {
+      data: { name, ...PLACES[name], radio: { preset: radio } },
+    });
     expect(answer.status(), await answer.text()).toBe(201);
     nodes[name] = (await answer.json()).id;
   }
@@ -160,12 +205,16 @@ export async function plan(request: APIRequestContext, names: readonly PlaceName
 /** Opens the page and waits until the map and the plan are there. */
 export async function open(page: Page, path = '/'): Promise<void> {
   await page.goto(path);
-  await page.waitForFunction(() => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
+  await page.waitForFunction(
+    () => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true',
+  );
 }
 
 /** Waits until the map has drawn everything. */
 export async function drawn(page: Page): Promise<void> {
-  await page.waitForFunction(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled && !window.groundwave.map.map.isMoving());
+  await page.waitForFunction(
+    () => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled && !window.groundwave.map.map.isMoving(),
+  );
 }
 
 /** A place on the screen. */
@@ -175,6 +224,20 @@ export async function pixel(page: Page, place: { lat: number; lon: number }, ele
   return { x: at.x + (box?.x ?? 0), y: at.y + (box?.y ?? 0) };
 }
 
-export async function nodesOf(request: APIRequestContext, deployment: string): Promise<{ id: string; name: string; lat: number; lon: number; role: string; height_agl_m: number; radio: { antenna?: { azimuth_beamwidth_deg: number } }; pointing: { azimuth_deg: number; elevation_deg: number } | null }[]> {
+export async function nodesOf(
+  request: APIRequestContext,
+  deployment: string,
+): Promise<
+  {
+    id: string;
+    name: string;
+    lat: number;
+    lon: number;
+    role: string;
+    height_agl_m: number;
+    radio: { antenna?: { azimuth_beamwidth_deg: number } };
+    pointing: { azimuth_deg: number; elevation_deg: number } | null;
+  }[]
+> {
   return (await request.get(`/api/v1/deployments/${deployment}/nodes`)).json();
 }

@@ -13,7 +13,8 @@ async function count(page: Page, selector: string, colour: Colour): Promise<numb
   const box = (await page.locator(selector).boundingBox())!;
   const picture = Picture.of(await page.screenshot());
   let pixels = 0;
-  for (let y = box.y; y < box.y + box.height; y++) for (let x = box.x; x < box.x + box.width; x++) if (picture.has({ x, y }, colour, 0, 10)) pixels++;
+  for (let y = box.y; y < box.y + box.height; y++)
+    for (let x = box.x; x < box.x + box.width; x++) if (picture.has({ x, y }, colour, 0, 10)) pixels++;
   return pixels;
 }
 
@@ -59,7 +60,13 @@ test.describe('without terrain', () => {
     const { id } = await (await request.post('/api/v1/deployments', { data: { name: 'Dense' } })).json();
     const side = 5;
     for (let at = 0; at < side * side; at++) {
-      const data = { name: `Node ${at}`, lat: 57.7 + 0.004 * Math.floor(at / side), lon: 11.9 + 0.007 * (at % side) + 0.0007 * Math.floor(at / side), height_agl_m: 10 + at, radio: { preset: 'lora_868_eu' } };
+      const data = {
+        name: `Node ${at}`,
+        lat: 57.7 + 0.004 * Math.floor(at / side),
+        lon: 11.9 + 0.007 * (at % side) + 0.0007 * Math.floor(at / side),
+        height_agl_m: 10 + at,
+        radio: { preset: 'lora_868_eu' },
+      };
       await request.post(`/api/v1/deployments/${id}/nodes`, { data });
     }
     await open(page, `/#d=${id}`);
@@ -97,7 +104,9 @@ test('the blocked part of a link is red on map and profile, and the heights that
   // The mast that the other end needs is none that is built.
   await expect(page.locator('#raising')).toContainText(/Raise .* Långedrag by \d+ m ?both by \d+ m$/);
   const heights = (await page.locator('#raising b').allTextContents()).map((text) => Number.parseFloat(text));
-  const analyse = async () => (await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: tx, rx_node_id: rx, samples: 512 } })).json()).result.clearance;
+  const analyse = async () =>
+    (await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: tx, rx_node_id: rx, samples: 512 } })).json()).result
+      .clearance;
   expect((await analyse()).line_of_sight).toBe(false);
   await request.patch(`/api/v1/nodes/${rx}`, { data: { height_agl_m: PLACES.Långedrag.height_agl_m + heights[0]! } });
   const clearance = await analyse();
@@ -109,7 +118,10 @@ test('the blocked part of a link is red on map and profile, and the heights that
 
 test('one marker moves on map and profile, and a card names what is below the pointer', async ({ page, request }) => {
   await blocked(page, request);
-  const between = (part: number) => ({ lat: PLACES.Ramberget.lat + (PLACES.Långedrag.lat - PLACES.Ramberget.lat) * part, lon: PLACES.Ramberget.lon + (PLACES.Långedrag.lon - PLACES.Ramberget.lon) * part });
+  const between = (part: number) => ({
+    lat: PLACES.Ramberget.lat + (PLACES.Långedrag.lat - PLACES.Ramberget.lat) * part,
+    lon: PLACES.Ramberget.lon + (PLACES.Långedrag.lon - PLACES.Ramberget.lon) * part,
+  });
   const profile = (await page.locator('#profile').boundingBox())!;
   // On the profile: the map has the marker at that part of the link.
   await page.mouse.move(profile.x + 46 + (profile.width - 60) * 0.5, profile.y + 40);
@@ -133,11 +145,23 @@ test.describe('with a file that is refused', () => {
 
   test('several files are dropped at once, and a recording is replayed', async ({ page, request }) => {
     await open(page);
-    const plans = ['North', 'South'].map((name, at) => [`${name}.geojson`, Buffer.from(JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: { name }, geometry: { type: 'Point', coordinates: [11.9, 57.7 + at / 100] } }] })).toString('base64')] as const);
+    const plans = ['North', 'South'].map(
+      (name, at) =>
+        [
+          `${name}.geojson`,
+          Buffer.from(
+            JSON.stringify({
+              type: 'FeatureCollection',
+              features: [{ type: 'Feature', properties: { name }, geometry: { type: 'Point', coordinates: [11.9, 57.7 + at / 100] } }],
+            }),
+          ).toString('base64'),
+        ] as const,
+    );
     const drop = (files: readonly (readonly [string, string])[]) =>
       page.evaluate((files) => {
         const transfer = new DataTransfer();
-        for (const [name, content] of files) transfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+        for (const [name, content] of files)
+          transfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
         window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
       }, files);
     await drop([...plans, ['track.txt', '']]);

@@ -10,13 +10,16 @@ import { drawn, expect, open, pixel, plan, test } from './server';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 const STOCKHOLM = { lat: 59.3293, lon: 18.0686 };
-const WAY_POINTS = '<gpx version="1.1" creator="a receiver"><wpt lat="57.7" lon="11.9"><name>Tower</name></wpt><wpt lat="57.71" lon="11.95"><name>Hill</name></wpt></gpx>';
+const WAY_POINTS =
+  '<gpx version="1.1" creator="a receiver"><wpt lat="57.7" lon="11.9"><name>Tower</name></wpt><wpt lat="57.71" lon="11.95"><name>Hill</name></wpt></gpx>';
 const LAND = rgb('#f2f0e9');
 const SEA = rgb('#cfdfe9');
 
 async function serious(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
 
 /** True if a place of the map, or what is beside a name there, has a colour. */
@@ -24,7 +27,11 @@ async function has(page: Page, place: { lat: number; lon: number }, colour: Colo
   return Picture.of(await page.screenshot()).has(await pixel(page, place), colour, 9, 8);
 }
 
-for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]] as const) {
+for (const [width, height] of [
+  [1440, 900],
+  [820, 1180],
+  [390, 844],
+] as const) {
   test.describe(`an empty server at ${width} px`, () => {
     test.use({ terrain: false, viewport: { width, height } });
 
@@ -89,7 +96,11 @@ test.describe('an empty server', () => {
     await request.delete(`/api/v1/deployments/${example.id}`);
     await page.goto('about:blank');
     await open(page);
-    const files = ['meshviewer.json', 'masts.csv'].map((name) => ({ name, mimeType: 'application/octet-stream', buffer: readFileSync(join(EXAMPLES, name)) }));
+    const files = ['meshviewer.json', 'masts.csv'].map((name) => ({
+      name,
+      mimeType: 'application/octet-stream',
+      buffer: readFileSync(join(EXAMPLES, name)),
+    }));
     files.unshift({ name: 'towers.gpx', mimeType: 'application/octet-stream', buffer: Buffer.from(WAY_POINTS) });
     await page.getByLabel('Files to begin with').setInputFiles(files);
     await expect(page.getByRole('dialog')).toContainText('masts');
@@ -104,7 +115,17 @@ test.describe('without terrain', () => {
   test('the map shows countries, coasts and towns in the detail of the view', async ({ page, request }) => {
     await plan(request, [], 'Nowhere');
     await open(page, '/#m=4/50/10');
-    const features = (layer: string) => page.evaluate((layer) => [...new Set(window.groundwave.map.map.queryRenderedFeatures(undefined, { layers: [layer] }).map((feature) => String(feature.properties['name'])))], layer);
+    const features = (layer: string) =>
+      page.evaluate(
+        (layer) => [
+          ...new Set(
+            window.groundwave.map.map
+              .queryRenderedFeatures(undefined, { layers: [layer] })
+              .map((feature) => String(feature.properties['name'])),
+          ),
+        ],
+        layer,
+      );
     await expect.poll(() => features('countries')).toContain('Germany');
     await expect.poll(() => features('towns')).toContain('Berlin');
     await drawn(page);
@@ -121,7 +142,9 @@ test.describe('without terrain', () => {
       const mean = async (place: { lat: number; lon: number }) => {
         const at = await pixel(page, place);
         let blue = 0;
-        for (let down = -10; down < 10; down++) for (let across = -10; across < 10; across++) blue += file.at(at.x + across, at.y + down)[2] - file.at(at.x + across, at.y + down)[0];
+        for (let down = -10; down < 10; down++)
+          for (let across = -10; across < 10; across++)
+            blue += file.at(at.x + across, at.y + down)[2] - file.at(at.x + across, at.y + down)[0];
         return blue / 400;
       };
       return (await mean({ lat: 59.25, lon: 19.1 })) - (await mean({ lat: 59.55, lon: 18.3 }));

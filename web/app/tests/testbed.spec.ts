@@ -33,7 +33,11 @@ test('an operator fails, cuts and moves nodes of a testbed', async ({ page, serv
   const relay = (await nodeOf('relay')).address as string;
   expect(bed.reaches('relay', west)).toBe(true);
   // The map is that of the testbed.
-  expect(await page.evaluate(() => [...new Set(window.groundwave.map.map.querySourceFeatures('nodes').map((one) => String(one.properties['name'])))].sort())).toEqual(['east', 'relay', 'west']);
+  expect(
+    await page.evaluate(() =>
+      [...new Set(window.groundwave.map.map.querySourceFeatures('nodes').map((one) => String(one.properties['name'])))].sort(),
+    ),
+  ).toEqual(['east', 'relay', 'west']);
   expect(await serious(page)).toEqual([]);
 
   // A node fails: its directions are down, and no packet passes.
@@ -88,8 +92,19 @@ test('an operator fails, cuts and moves nodes of a testbed', async ({ page, serv
   await page.getByLabel('Speed').selectOption('1x');
   await expect.poll(async () => (await look()).speed).toBe(1);
   const { body } = await admin.ask(admin.token, 'GET', '/v1/admin/audit?limit=100');
-  const told = body.items.filter((row: { actor: string }) => row.actor === 'olga').map((row: { action: string; outcome: number }) => `${row.action} ${row.outcome}`);
-  for (const action of ['testbed_fail 200', 'testbed_repair 200', 'testbed_cut 200', 'testbed_mend 200', 'testbed_place 200', 'testbed_pace 200', 'testbed_step 200']) expect(told).toContain(action);
+  const told = body.items
+    .filter((row: { actor: string }) => row.actor === 'olga')
+    .map((row: { action: string; outcome: number }) => `${row.action} ${row.outcome}`);
+  for (const action of [
+    'testbed_fail 200',
+    'testbed_repair 200',
+    'testbed_cut 200',
+    'testbed_mend 200',
+    'testbed_place 200',
+    'testbed_pace 200',
+    'testbed_step 200',
+  ])
+    expect(told).toContain(action);
 
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name: 'More' }).click();

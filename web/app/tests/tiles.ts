@@ -15,7 +15,9 @@ const HILLS = 24;
 function hills(): Buffer {
   const posts = Buffer.alloc(2 * SIDE * SIDE);
   const wave = (at: number) => 0.5 - 0.5 * Math.cos((2 * Math.PI * HILLS * at) / (SIDE - 1));
-  for (let row = 0; row < SIDE; row++) for (let column = 0; column < SIDE; column++) posts.writeInt16BE(20 + Math.round(HILL_M * wave(row) * wave(column)), 2 * (row * SIDE + column));
+  for (let row = 0; row < SIDE; row++)
+    for (let column = 0; column < SIDE; column++)
+      posts.writeInt16BE(20 + Math.round(HILL_M * wave(row) * wave(column)), 2 * (row * SIDE + column));
   return gzipSync(posts, { level: 1 });
 }
 

@@ -24,14 +24,31 @@ test('every panel, dialog and sheet of a phone is large enough', async ({ page, 
   await at();
   await drawn(page);
   await look('map');
-  await page.evaluate((node) => window.groundwave.app.coverages.start(node, 'Ramberget', { radius_km: 4, resolution: 16, rx_height_agl_m: 2, rx_surroundings: 'unknown', rx_indoor: 'outdoors', receiver: null }), nodes['Ramberget']!);
+  await page.evaluate(
+    (node) =>
+      window.groundwave.app.coverages.start(node, 'Ramberget', {
+        radius_km: 4,
+        resolution: 16,
+        rx_height_agl_m: 2,
+        rx_surroundings: 'unknown',
+        rx_indoor: 'outdoors',
+        receiver: null,
+      }),
+    nodes['Ramberget']!,
+  );
   await page.waitForFunction(() => window.groundwave.app.coverages.jobs[0]?.state === 'done');
   await look('map with coverage');
   for (const name of ['Nodes', 'Links', 'Coverage', 'Tools']) {
     await page.locator('.tabbar').getByRole('button', { name }).tap();
     await look(name);
   }
-  for (const [item, dialog] of [['Import and export…', '.dialog'], ['Deployment and environment…', '.dialog'], ['Keys and help', '.dialog'], ['Trees and buildings…', '#land-cover-size, .legends'], ['Print…', '.print-view']] as const) {
+  for (const [item, dialog] of [
+    ['Import and export…', '.dialog'],
+    ['Deployment and environment…', '.dialog'],
+    ['Keys and help', '.dialog'],
+    ['Trees and buildings…', '#land-cover-size, .legends'],
+    ['Print…', '.print-view'],
+  ] as const) {
     await at();
     await page.getByRole('button', { name: 'Menu' }).tap();
     await look('menu');

@@ -11,17 +11,30 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   await drawn(page);
   expect(await page.evaluate(() => window.groundwave.map.relief.squares)).toBeGreaterThan(8);
 
-  const links = await (await request.get(`/api/v1/deployments/${(await (await request.get('/api/v1/deployments')).json())[0].id}/links`)).json();
+  const links = await (
+    await request.get(`/api/v1/deployments/${(await (await request.get('/api/v1/deployments')).json())[0].id}/links`)
+  ).json();
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBe(links.links.length);
   expect(await page.evaluate(() => window.groundwave.map.drawnLinks)).toBeGreaterThan(0);
 
   // A line is the broader the more margin it has.
   const widths = await page.evaluate(() => {
     const source = window.groundwave.map.map.querySourceFeatures('links');
-    return window.groundwave.app.plan.links.map((link) => ({ margin_db: Math.min(link.forward.link_margin_db, link.reverse.link_margin_db), strength: Number(source.find(({ properties }) => properties['a'] === link.a_node_id && properties['b'] === link.b_node_id)?.properties['strength'] ?? 0) })).sort((a, b) => a.margin_db - b.margin_db);
+    return window.groundwave.app.plan.links
+      .map((link) => ({
+        margin_db: Math.min(link.forward.link_margin_db, link.reverse.link_margin_db),
+        strength: Number(
+          source.find(({ properties }) => properties['a'] === link.a_node_id && properties['b'] === link.b_node_id)?.properties[
+            'strength'
+          ] ?? 0,
+        ),
+      }))
+      .sort((a, b) => a.margin_db - b.margin_db);
   });
   expect(widths.at(-1)!.strength).toBeGreaterThan(widths[0]!.strength + 0.2);
-  expect(JSON.stringify(await page.evaluate(() => window.groundwave.map.map.getPaintProperty('links', 'line-width')))).toContain('strength');
+  expect(JSON.stringify(await page.evaluate(() => window.groundwave.map.map.getPaintProperty('links', 'line-width')))).toContain(
+    'strength',
+  );
 
   const at = await pixel(page, PLACES.Ramberget);
   await page.mouse.click(at.x, at.y);
@@ -48,7 +61,9 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
 
   await page.getByRole('tab', { name: /Nodes/ }).click();
   await page.getByRole('option', { name: /Långedrag/ }).click({ modifiers: ['Shift'] });
-  const analysis = await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 } })).json();
+  const analysis = await (
+    await request.post('/api/v1/links/analyze', { data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 } })
+  ).json();
   const margin = analysis.result.margin.link_margin_db.toFixed(1).replace('-', '−');
   // What the prediction leaves out is said beside it.
   expect(analysis.assumptions.left_out).toEqual(['clutter', 'vegetation', 'rain', 'man_made_noise']);
@@ -96,7 +111,10 @@ test('ground is coloured by its height and has contour lines, as the menu says',
   expect((await seen()).coloured).toBeLessThan(tinted.coloured / 4);
 });
 
-for (const [scheme, colour] of [['light', '#5a3d1e'], ['dark', '#f0d4ac']] as const) {
+for (const [scheme, colour] of [
+  ['light', '#5a3d1e'],
+  ['dark', '#f0d4ac'],
+] as const) {
   test.describe(`contour lines, ${scheme}`, () => {
     test.use({ colorScheme: scheme });
 
@@ -115,10 +133,21 @@ for (const [scheme, colour] of [['light', '#5a3d1e'], ['dark', '#f0d4ac']] as co
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('checkbox', { name: 'Contour lines' }).check();
       await page.keyboard.press('Escape');
-      const named = () => page.evaluate(() => window.groundwave.map.map.queryRenderedFeatures({ layers: ['contour-names'] }).map(({ properties, geometry }) => ({ name: String(properties['name']), at: (geometry as GeoJSON.LineString | GeoJSON.MultiLineString).coordinates.flat(Infinity).slice(0, 2) as [number, number] })));
+      const named = () =>
+        page.evaluate(() =>
+          window.groundwave.map.map
+            .queryRenderedFeatures({ layers: ['contour-names'] })
+            .map(({ properties, geometry }) => ({
+              name: String(properties['name']),
+              at: (geometry as GeoJSON.LineString | GeoJSON.MultiLineString).coordinates.flat(Infinity).slice(0, 2) as [number, number],
+            })),
+        );
       await expect.poll(async () => (await named()).length).toBeGreaterThan(2);
       await expect.poll(inked).toBeGreaterThan(before + 12);
-      for (const { name, at: [lon, lat] } of (await named()).slice(0, 8)) {
+      for (const {
+        name,
+        at: [lon, lat],
+      } of (await named()).slice(0, 8)) {
         expect(name).toMatch(/^\d+0 m$/);
         const { elevation_msl_m } = await (await request.get('/api/v1/terrain/elevation', { params: { lat, lon } })).json();
         expect(Math.abs(elevation_msl_m - Number.parseFloat(name)), `${name} at ${lat} ${lon}`).toBeLessThan(8);
@@ -145,12 +174,16 @@ test('coverage is a surface between the centres of cells, or cells where one ask
     coverages.opacity = 1;
     const { power, shape } = coverages.grid!;
     const { north, south, east, west } = shape.bounds;
-    const place = (row: number, column: number) => ({ lat: north + ((south - north) * (row + 0.5)) / shape.rows, lon: west + ((east - west) * (column + 0.5)) / shape.columns });
+    const place = (row: number, column: number) => ({
+      lat: north + ((south - north) * (row + 0.5)) / shape.rows,
+      lon: west + ((east - west) * (column + 0.5)) / shape.columns,
+    });
     for (let row = 6; row < 18; row++) {
       for (let column = 6; column < 17; column++) {
         const [left, right] = [power[row * 24 + column]!, power[row * 24 + column + 1]!];
         const far = Math.abs(row - 11.5) > 2;
-        if (far && Math.min(left, right) / 100 > coverages.threshold + 3 && Math.abs(left - right) > 1500) return [place(row, column), place(row, column + 1)];
+        if (far && Math.min(left, right) / 100 > coverages.threshold + 3 && Math.abs(left - right) > 1500)
+          return [place(row, column), place(row, column + 1)];
       }
     }
     return null;

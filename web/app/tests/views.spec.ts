@@ -23,8 +23,14 @@ async function stations(request: APIRequestContext, server: Server): Promise<[St
 
 async function recording(page: Page): Promise<void> {
   await page.goto('/#v=replay');
-  await page.waitForFunction(() => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.replay-map')?.dataset['ready'] === 'true');
-  await page.locator('input[type=file]').setInputFiles({ name: 'failover.gwlog', mimeType: 'application/octet-stream', buffer: readFileSync(LOG) });
+  await page.waitForFunction(
+    () =>
+      document.documentElement.dataset['loaded'] === 'true' &&
+      document.querySelector<HTMLElement>('.replay-map')?.dataset['ready'] === 'true',
+  );
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'failover.gwlog', mimeType: 'application/octet-stream', buffer: readFileSync(LOG) });
   await expect(page.getByRole('group', { name: 'Key of the links' })).toBeVisible({ timeout: 60_000 });
 }
 
@@ -95,10 +101,15 @@ test.describe('the live view', () => {
       await watch(page);
       await page.getByRole('button', { name: 'Nodes', exact: true }).tap();
       // Nothing of the map is drawn above a sheet.
-      expect(await page.evaluate(() => {
-        const box = document.querySelector('.left')!.getBoundingClientRect();
-        return [...document.querySelectorAll('.maplibregl-ctrl')].map((element) => element.getBoundingClientRect()).filter((part) => part.width && part.bottom > box.top).every((part) => document.elementFromPoint(part.x + part.width / 2, part.y + part.height / 2)?.closest('.left'));
-      })).toBe(true);
+      expect(
+        await page.evaluate(() => {
+          const box = document.querySelector('.left')!.getBoundingClientRect();
+          return [...document.querySelectorAll('.maplibregl-ctrl')]
+            .map((element) => element.getBoundingClientRect())
+            .filter((part) => part.width && part.bottom > box.top)
+            .every((part) => document.elementFromPoint(part.x + part.width / 2, part.y + part.height / 2)?.closest('.left'));
+        }),
+      ).toBe(true);
       await page.locator(`#node-${north.id}`).tap();
       await page.getByRole('button', { name: 'Map', exact: true }).tap();
       const top = async () => 1 - (await page.locator('.card').boundingBox())!.y / 844;
@@ -115,7 +126,10 @@ test.describe('the live view', () => {
 });
 
 test.describe('a replay', () => {
-  for (const [width, height, share] of [[1440, 900, 0.65], [820, 1180, 0.55]] as const) {
+  for (const [width, height, share] of [
+    [1440, 900, 0.65],
+    [820, 1180, 0.55],
+  ] as const) {
     test.describe(`at ${width} px`, () => {
       test.use({ viewport: { width, height } });
 
@@ -139,7 +153,9 @@ test.describe('a replay', () => {
     test('keeps the time in reach below its sheets', async ({ page }) => {
       await recording(page);
       // The key takes one or two lines, without a bar to scroll it.
-      expect(await page.locator('.legends > .key').evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThanOrEqual(2);
+      expect(await page.locator('.legends > .key').evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThanOrEqual(
+        2,
+      );
       const reaches = () => page.getByRole('button', { name: 'Play', exact: true }).click({ trial: true, timeout: 4000 });
       await chooseLink(page);
       await reaches();

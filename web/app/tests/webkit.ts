@@ -58,12 +58,19 @@ export class WebKit implements Engine {
 
   async #begin(width: number, height: number): Promise<void> {
     const until = Date.now() + START_MS;
-    while (!(await fetch(`${this.address}/status`).then((answer) => answer.ok, () => false))) {
+    while (
+      !(await fetch(`${this.address}/status`).then(
+        (answer) => answer.ok,
+        () => false,
+      ))
+    ) {
       if (Date.now() > until) throw new Error('WebKitWebDriver does not answer');
       await new Promise((done) => setTimeout(done, 50));
     }
     const options = { binary: miniBrowser(), args: ['--automation'] };
-    const { sessionId } = (await this.#ask('POST', '/session', { capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options } } })) as { sessionId: string };
+    const { sessionId } = (await this.#ask('POST', '/session', {
+      capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options } },
+    })) as { sessionId: string };
     this.session = `/session/${sessionId}`;
     await this.#ask('POST', '/window/rect', { width, height });
   }
@@ -107,7 +114,10 @@ export class WebKit implements Engine {
     let element = '';
     await expect(async () => void (element = await this.#element(path))).toPass();
     // The driver does not scroll within panels.
-    await this.#ask('POST', '/execute/sync', { script: "arguments[0].scrollIntoView({ block: 'center' })", args: [{ [ELEMENT]: element }] });
+    await this.#ask('POST', '/execute/sync', {
+      script: "arguments[0].scrollIntoView({ block: 'center' })",
+      args: [{ [ELEMENT]: element }],
+    });
     await this.#ask('POST', `/element/${element}/clear`, {});
     await this.#ask('POST', `/element/${element}/value`, { text });
   }

@@ -31,12 +31,15 @@ base('names of readings are words, with the unit beside them', () => {
     ['sys.temp_c', 'Sys: temperature', '°C'],
     ['battery', 'Battery', ''],
     ['dbm', 'Dbm', ''],
-  ] as const) expect([readingName(metric), readingUnit(metric, null)]).toEqual([name, unit]);
+  ] as const)
+    expect([readingName(metric), readingUnit(metric, null)]).toEqual([name, unit]);
   expect(readingUnit('battery', 'percent')).toBe('%');
 });
 
 base('a limit of few digits is within the limit', () => {
-  expect([inward(500 / 1.609344, 5, false), inward(0.1 / 1.609344, 5, true), inward(20000 / 0.3048, 5, false), inward(0, 5, true)]).toEqual([310.68, 0.062138, 65616, 0]);
+  expect([inward(500 / 1.609344, 5, false), inward(0.1 / 1.609344, 5, true), inward(20000 / 0.3048, 5, false), inward(0, 5, true)]).toEqual(
+    [310.68, 0.062138, 65616, 0],
+  );
   expect([inward(250, 5, false), inward(0.3, 5, true), inward(-40, 5, true)]).toEqual([250, 0.3, -40]);
 });
 
@@ -84,7 +87,12 @@ test('an undo leaves what another client changed since', async ({ page, request 
 
 base('cells are counted that are drawn, of those whose ground is known, with their area', () => {
   const shape = { rows: 2, columns: 2, bounds: { south: 60, north: 60.02, west: 179.99, east: -179.99 } };
-  const grid = { shape, power: Int16Array.of(-9000, NO_POWER, NO_VALUE, -9900), meta: new Uint8Array(4), percent: Uint8Array.of(99, 0, 0, 40) };
+  const grid = {
+    shape,
+    power: Int16Array.of(-9000, NO_POWER, NO_VALUE, -9900),
+    meta: new Uint8Array(4),
+    percent: Uint8Array.of(99, 0, 0, 40),
+  };
   const { known, drawn, area_km2 } = coverOf(grid, (cell) => grid.percent[cell]! >= 0);
   expect([known, drawn]).toEqual([3, 2]);
   // Two cells of 1,114 m by 558 m.

@@ -52,10 +52,11 @@ test('links, labels, look-alike signs and words of other languages are read', as
     '57,7142° Nord; 11,9367° Ost',
     '57.7142º norte, 11.9367º este',
     'N 57° 42.852 E 011° 56.202',
-    "57∘42.852ʹ N, 11∘56.202ʹ E",
+    '57∘42.852ʹ N, 11∘56.202ʹ E',
     '57d42m51.12s N 11d56m12.12s E',
-    '57 deg 42.852\' N 11 deg 56.202\' E',
-  ]) await near(text, 57.7142, 11.9367, 1e-9);
+    "57 deg 42.852' N 11 deg 56.202' E",
+  ])
+    await near(text, 57.7142, 11.9367, 1e-9);
   await near('40,4168 Norte 3,7038 Oeste', 40.4168, -3.7038, 1e-9);
   await near('48.8566 nord, 2.3522 ouest', 48.8566, -2.3522, 1e-9);
   await near('33.8688 Süd 151.2093 Ost', -33.8688, 151.2093, 1e-9);
@@ -68,5 +69,6 @@ test('a text of other spellings without a meaning or with two is refused with th
     ['57.7 N 11.9 O', 'east in German and west in Spanish'],
     ['57.7 – 11.9', 'LAT,LON'],
     ['https://example.org/57', 'link of a map'],
-  ] as const) await refused(text, part);
+  ] as const)
+    await refused(text, part);
 });

@@ -12,7 +12,11 @@ test('distances are those of great circles', () => {
 });
 
 test('a destination lies at its distance and direction, also across 180 degrees', () => {
-  for (const from of [{ lat: 57.7, lon: 11.97 }, { lat: -33.9, lon: 179.99 }, { lat: 70, lon: -179.9 }]) {
+  for (const from of [
+    { lat: 57.7, lon: 11.97 },
+    { lat: -33.9, lon: 179.99 },
+    { lat: 70, lon: -179.9 },
+  ]) {
     for (const azimuth of [0, 45, 90, 200, 359]) {
       const to = destination(from, azimuth, 25_000);
       expect(distance_m(from, to)).toBeCloseTo(25_000, 2);
@@ -23,7 +27,9 @@ test('a destination lies at its distance and direction, also across 180 degrees'
 });
 
 test('longitudes are turned and wrapped', () => {
-  expect([turned(-179, 179), turned(179, -179), turned(10, 20), wrapped(181), wrapped(-540), wrapped(180)]).toEqual([181, -181, 10, -179, -180, 180]);
+  expect([turned(-179, 179), turned(179, -179), turned(10, 20), wrapped(181), wrapped(-540), wrapped(180)]).toEqual([
+    181, -181, 10, -179, -180, 180,
+  ]);
   expect(wrappedBounds({ west: -181, east: 185 })).toEqual({ west: 179, east: -175 });
   expect(between({ lat: 0, lon: 179 }, { lat: 2, lon: -179 }, 0.5)).toEqual({ lat: 1, lon: 180 });
 });

@@ -8,10 +8,22 @@ const TOTAL_M = 10_000;
 
 /** A path over level ground with a hill in its middle; masts of 20 m. */
 function course(hill_m: number, frequency_mhz = 868): Course {
-  const samples = Array.from({ length: 11 }, (_, at) => ({ distance_m: (at * TOTAL_M) / 10, elevation_msl_m: at === 5 ? hill_m : 0, ...(at === 3 || at === 4 ? { land_cover: 'forest', clutter_agl_m: 15 } : {}) }));
+  const samples = Array.from({ length: 11 }, (_, at) => ({
+    distance_m: (at * TOTAL_M) / 10,
+    elevation_msl_m: at === 5 ? hill_m : 0,
+    ...(at === 3 || at === 4 ? { land_cover: 'forest', clutter_agl_m: 15 } : {}),
+  }));
   const end = (name: string) => ({ id: null, name, place: { lat: 0, lon: 0 }, ground_msl_m: 0, height_agl_m: 20 });
   // An Earth so great that it has no bulge.
-  return { ends: [end('A'), end('B')], azimuth_deg: 0, effective_earth_radius_m: Infinity, k_factor: 1, frequency_mhz, profile: { total_distance_m: TOTAL_M, samples } as unknown as Course['profile'], terrain_known: true };
+  return {
+    ends: [end('A'), end('B')],
+    azimuth_deg: 0,
+    effective_earth_radius_m: Infinity,
+    k_factor: 1,
+    frequency_mhz,
+    profile: { total_distance_m: TOTAL_M, samples } as unknown as Course['profile'],
+    terrain_known: true,
+  };
 }
 
 test('the first Fresnel zone of the middle is half the root of wavelength times length', () => {

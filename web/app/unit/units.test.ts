@@ -1,13 +1,40 @@
 // Numbers as text, and text as numbers.
 import { expect, test } from 'vitest';
-import { area, count, distance, fieldUnit, figure, height, inward, percent, plain, rate, readNumber, shortTime, signed, steps } from '../src/units';
+import {
+  area,
+  count,
+  distance,
+  fieldUnit,
+  figure,
+  height,
+  inward,
+  percent,
+  plain,
+  rate,
+  readNumber,
+  shortTime,
+  signed,
+  steps,
+} from '../src/units';
 
 test('numbers have true minus signs, and zero has none', () => {
-  expect([figure(-3.14), figure(-0.04), figure(2, 0), signed(3), signed(-3), signed(0)]).toEqual(['−3.1', '0.0', '2', '+3.0', '−3.0', '0.0']);
+  expect([figure(-3.14), figure(-0.04), figure(2, 0), signed(3), signed(-3), signed(0)]).toEqual([
+    '−3.1',
+    '0.0',
+    '2',
+    '+3.0',
+    '−3.0',
+    '0.0',
+  ]);
 });
 
 test('quantities follow the units of the page', () => {
-  expect([height(20, 'metric'), height(20.55, 'metric'), height(100.4, 'metric'), height(20, 'imperial')]).toEqual(['20 m', '20.6 m', '100 m', '66 ft']);
+  expect([height(20, 'metric'), height(20.55, 'metric'), height(100.4, 'metric'), height(20, 'imperial')]).toEqual([
+    '20 m',
+    '20.6 m',
+    '100 m',
+    '66 ft',
+  ]);
   expect([distance(999, 'metric'), distance(12_345, 'metric'), distance(123_456, 'metric')]).toEqual(['999 m', '12.35 km', '123 km']);
   expect([distance(300, 'imperial'), distance(1609.344, 'imperial')]).toEqual(['984 ft', '1.00 mi']);
   expect([area(12.34, 'metric'), area(2.589_988, 'imperial')]).toEqual(['12.3 km²', '1.0 mi²']);
@@ -17,7 +44,17 @@ test('quantities follow the units of the page', () => {
 
 test('stored numbers are without the digits of binary fractions', () => {
   expect([plain(0.1 + 0.2), plain(-12.5), plain(868.1)]).toEqual(['0.3', '−12.5', '868.1']);
-  expect([shortTime(12), shortTime(1500), rate(0), rate(980), rate(5470), rate(11_000_000), percent(0.1234, 1), count(1, 'hop'), count(2, 'hop')]).toEqual(['12.0 ms', '1.5 s', '–', '980 bit/s', '5.47 kbit/s', '11 Mbit/s', '12.3 %', '1 hop', '2 hops']);
+  expect([
+    shortTime(12),
+    shortTime(1500),
+    rate(0),
+    rate(980),
+    rate(5470),
+    rate(11_000_000),
+    percent(0.1234, 1),
+    count(1, 'hop'),
+    count(2, 'hop'),
+  ]).toEqual(['12.0 ms', '1.5 s', '–', '980 bit/s', '5.47 kbit/s', '11 Mbit/s', '12.3 %', '1 hop', '2 hops']);
 });
 
 test('rounded limits stay within the exact ones', () => {
@@ -34,6 +71,15 @@ test('steps of an axis are round and within it', () => {
 });
 
 test('numbers have a decimal point or comma; separators of thousands are refused', () => {
-  for (const [text, value] of [['12,5', 12.5], ['12.5', 12.5], ['−3', -3], [' 4 ', 4], ['1e3', 1000], ['.5', 0.5], ['0,125', 0.125]] as const) expect(readNumber(text), text).toBe(value);
+  for (const [text, value] of [
+    ['12,5', 12.5],
+    ['12.5', 12.5],
+    ['−3', -3],
+    [' 4 ', 4],
+    ['1e3', 1000],
+    ['.5', 0.5],
+    ['0,125', 0.125],
+  ] as const)
+    expect(readNumber(text), text).toBe(value);
   for (const text of ['', 'a', '1,234', '1,234,567', '1.2.3', '12 5', '0x10', 'Infinity']) expect(readNumber(text), text).toBeNull();
 });

@@ -6,12 +6,24 @@ import { PERCENT_MIN, ratingOf } from '../src/verdict';
 import { waters } from '../waters';
 
 test('names are compared without case, marks and hyphens', () => {
-  for (const [name, other] of [['Göteborg', 'goteborg'], ['SAINT-ÉTIENNE', 'saint etienne'], ['Łódź', 'lodz'], ['Straße', 'strasse'], ['  Aix‑en ', 'aix‑en'], ['Malmö', 'malmo'], ['L’Aquila', "l'aquila"]] as const) expect(folded(name)).toBe(other);
+  for (const [name, other] of [
+    ['Göteborg', 'goteborg'],
+    ['SAINT-ÉTIENNE', 'saint etienne'],
+    ['Łódź', 'lodz'],
+    ['Straße', 'strasse'],
+    ['  Aix‑en ', 'aix‑en'],
+    ['Malmö', 'malmo'],
+    ['L’Aquila', "l'aquila"],
+  ] as const)
+    expect(folded(name)).toBe(other);
 });
 
 test('a contour of a cone is a closed ring at its height', () => {
   const side = 41;
-  const heights_m = Float32Array.from({ length: side * side }, (_, at) => 100 - 4 * Math.hypot((at % side) - 20, Math.floor(at / side) - 20));
+  const heights_m = Float32Array.from(
+    { length: side * side },
+    (_, at) => 100 - 4 * Math.hypot((at % side) - 20, Math.floor(at / side) - 20),
+  );
   expect(levelsWithin(heights_m, 50)).toEqual([50, 100]);
   const lines = contourLines(heights_m, side, 50);
   expect(lines).toHaveLength(1);
@@ -42,11 +54,22 @@ test('verdicts begin at their probabilities', () => {
 });
 
 test('rivers and lakes keep their arcs, and others are left out', () => {
-  const all = { transform: null, objects: { rivers: { geometries: [{ type: 'LineString', arcs: [3, -2] }] }, lakes: { geometries: [{ type: 'Polygon', arcs: [[~3, 0]] }] }, countries: { geometries: [{ type: 'Polygon', arcs: [[2]] }] } }, arcs: ['a', 'b', 'c', 'd'] };
+  const all = {
+    transform: null,
+    objects: {
+      rivers: { geometries: [{ type: 'LineString', arcs: [3, -2] }] },
+      lakes: { geometries: [{ type: 'Polygon', arcs: [[~3, 0]] }] },
+      countries: { geometries: [{ type: 'Polygon', arcs: [[2]] }] },
+    },
+    arcs: ['a', 'b', 'c', 'd'],
+  };
   expect(waters(all)).toEqual({
     type: 'Topology',
     transform: null,
-    objects: { rivers: { type: 'GeometryCollection', geometries: [{ type: 'LineString', arcs: [0, ~1] }] }, lakes: { type: 'GeometryCollection', geometries: [{ type: 'Polygon', arcs: [[~0, 2]] }] } },
+    objects: {
+      rivers: { type: 'GeometryCollection', geometries: [{ type: 'LineString', arcs: [0, ~1] }] },
+      lakes: { type: 'GeometryCollection', geometries: [{ type: 'Polygon', arcs: [[~0, 2]] }] },
+    },
     arcs: ['d', 'b', 'a'],
   });
 });

@@ -66,11 +66,7 @@ export async function base(): Promise<string> {
 }
 
 /** The token of the login, what ends its requests, and what happens when the gateway no longer takes it. */
-export const access = {
-  token: null as string | null,
-  requests: new AbortController(),
-  refused: (): void => undefined,
-};
+export const access = { token: null as string | null, requests: new AbortController(), refused: (): void => undefined };
 
 /** Ends the requests of the login that are under way: the gateway would refuse them. */
 export function abandon(): void {

@@ -23,6 +23,7 @@ export class Unsent extends Error {}
 
 /** Sends a request, unless it needs a server that is known to be gone. */
 export async function sent(request: Request): Promise<Response> {
-  if (request.method !== 'GET' && connection.isGone()) throw new Unsent('The server does not answer: nothing was stored or computed. Try again when it is back.');
+  if (request.method !== 'GET' && connection.isGone())
+    throw new Unsent('The server does not answer: nothing was stored or computed. Try again when it is back.');
   return noted(await fetch(request));
 }

@@ -65,7 +65,11 @@ function unlabelled(text: string): string {
   const labels = [...text.matchAll(label)];
   const [one, other] = labels;
   if (labels.length !== 2 || !one || !other) return text;
-  const clean = (part: string) => part.replace(/[{}]/g, '').replace(/[\s,;&]+$/, '').trim();
+  const clean = (part: string) =>
+    part
+      .replace(/[{}]/g, '')
+      .replace(/[\s,;&]+$/, '')
+      .trim();
   const parts = [text.slice(one.index + one[0].length, other.index), text.slice(other.index + other[0].length)].map(clean);
   return (/^lat/i.test(one[1] ?? '') ? parts : parts.toReversed()).join('; ');
 }
@@ -81,7 +85,8 @@ function spellingOf(text: string): { spelling: string } | { reason: string } {
   for (const [pattern, sign] of [...SIGNS, ...WORDS]) spelling = spelling.replace(pattern, sign);
   spelling = spelling.replace(/^([^/]*\d[^/]*) \/ ([^/]*\d[^/]*)$/, '$1; $2').trim();
   // East in German, west in Spanish, French and Italian.
-  if (/\d[\s°'′’"″”]*O(?!\p{L})|(?<!\p{L})O\s*\d/iu.test(spelling)) return refuse('E or W in place of O, which is east in German and west in Spanish and French');
+  if (/\d[\s°'′’"″”]*O(?!\p{L})|(?<!\p{L})O\s*\d/iu.test(spelling))
+    return refuse('E or W in place of O, which is east in German and west in Spanish and French');
   return { spelling };
 }
 

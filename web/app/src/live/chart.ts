@@ -53,5 +53,13 @@ export function summary(series: Series): Summary | null {
   const values = series.points.map((point) => Number(point[1]));
   if (!values.length) return null;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return { metric: series.metric, unit: series.unit ?? '', count: values.length, low: Math.min(...values), mean, high: Math.max(...values), last: values.at(-1) as number };
+  return {
+    metric: series.metric,
+    unit: series.unit ?? '',
+    count: values.length,
+    low: Math.min(...values),
+    mean,
+    high: Math.max(...values),
+    last: values.at(-1) as number,
+  };
 }

@@ -49,14 +49,21 @@ const withCorrelation = (value: string) => (isFilled(value) ? { correlation: Num
 const number = (value: number) => String(Number(value.toPrecision(4)));
 const ms = (ns: number) => `${number(ns / NS_PER_MS)} ms`;
 const pct = (value: number) => `${number(value)} %`;
-const correlationWords = (correlation: number | null | undefined) => (typeof correlation === 'number' ? `, correlation ${pct(correlation * 100)}` : '');
+const correlationWords = (correlation: number | null | undefined) =>
+  typeof correlation === 'number' ? `, correlation ${pct(correlation * 100)}` : '';
 
 const time = (key: string, label: string): Field => ({ key, label, part: 'main', number: { min: 0, max: DELAY_MS_MAX, step: 'any' } });
 const percent = (key: string, label: string, part: Part): Field => ({ key, label, part, number: { min: 0, max: 100, step: 'any' } });
 const count = (key: string, label: string, part: Part): Field => ({ key, label, part, number: { min: 1, step: 1 } });
 const correlation = (of: string): Field => percent(`${of}_correlation_pct`, `Correlation of ${of}, %`, 'correlations');
 const bursts = (form: Form, can?: Capabilities) => isFilled(form.bursts) && (can?.supports_loss_gilbert_elliott ?? false);
-const chance = (key: string, label: string): Field => ({ key, label, part: 'bursts', number: { min: 0, max: 1, step: 'any' }, applies: bursts });
+const chance = (key: string, label: string): Field => ({
+  key,
+  label,
+  part: 'bursts',
+  number: { min: 0, max: 1, step: 'any' },
+  applies: bursts,
+});
 
 /** Keys of the kinds that are a percentage with a correlation. */
 type ShareKey = { [K in keyof Required<Impairment>]: { pct: number } extends Value<K> ? K : never }[keyof Impairment];
@@ -67,7 +74,8 @@ function randomShare<K extends NonNullable<ShareKey>>(key: K, name: string): Kin
     name,
     fields: [percent(`${key}_pct`, `${name}, %`, 'more'), correlation(key)],
     toForm: (value) => ({ [`${key}_pct`]: text(value?.pct), [`${key}_correlation_pct`]: share(value?.correlation) }),
-    fromForm: (form) => (isFilled(form[`${key}_pct`]) ? { pct: Number(form[`${key}_pct`]), ...withCorrelation(form[`${key}_correlation_pct`]) } : undefined),
+    fromForm: (form) =>
+      isFilled(form[`${key}_pct`]) ? { pct: Number(form[`${key}_pct`]), ...withCorrelation(form[`${key}_correlation_pct`]) } : undefined,
     words: (value) => pct(value.pct) + correlationWords(value.correlation),
   };
 }
@@ -77,7 +85,12 @@ const latency: Kind<'latency'> = {
   fields: [
     time('delay_ms', 'Delay, ms'),
     time('jitter_ms', 'Jitter, ms'),
-    { key: 'distribution', label: 'Distribution of the jitter', part: 'main', options: (form, can) => [...new Set([...(can?.supports_distributions ?? []).map((one) => one.kind), form.distribution])] },
+    {
+      key: 'distribution',
+      label: 'Distribution of the jitter',
+      part: 'main',
+      options: (form, can) => [...new Set([...(can?.supports_distributions ?? []).map((one) => one.kind), form.distribution])],
+    },
     correlation('delay'),
   ],
   toForm: (value) => {
@@ -94,7 +107,13 @@ const latency: Kind<'latency'> = {
     if (isFilled(form.jitter_ms) && Number(form.jitter_ms) !== 0) {
       const kind = DISTRIBUTIONS.find((one) => one === form.distribution);
       const distribution = kind ? { kind } : { kind: 'table' as const, name: form.distribution };
-      return { kind: 'stochastic', mean: whole(form.delay_ms || '0', NS_PER_MS), jitter: whole(form.jitter_ms, NS_PER_MS), distribution, ...withCorrelation(form.delay_correlation_pct) };
+      return {
+        kind: 'stochastic',
+        mean: whole(form.delay_ms || '0', NS_PER_MS),
+        jitter: whole(form.jitter_ms, NS_PER_MS),
+        distribution,
+        ...withCorrelation(form.delay_correlation_pct),
+      };
     }
     return isFilled(form.delay_ms) ? { kind: 'constant', duration: whole(form.delay_ms, NS_PER_MS) } : undefined;
   },
@@ -109,7 +128,13 @@ const loss: Kind<'loss'> = {
   name: 'Loss',
   fields: [
     { ...percent('loss_pct', 'Loss, %', 'main'), applies: (form) => !isFilled(form.bursts) },
-    { key: 'bursts', label: 'Loss in bursts (Gilbert-Elliott)', part: 'bursts', box: true, applies: (_, can) => can?.supports_loss_gilbert_elliott ?? false },
+    {
+      key: 'bursts',
+      label: 'Loss in bursts (Gilbert-Elliott)',
+      part: 'bursts',
+      box: true,
+      applies: (_, can) => can?.supports_loss_gilbert_elliott ?? false,
+    },
     chance('p', 'p, good to bad'),
     chance('r', 'r, bad to good'),
     chance('one_minus_h', '1−h, loss in good'),
@@ -130,9 +155,18 @@ const loss: Kind<'loss'> = {
     };
   },
   fromForm: (form) => {
-    if (!isFilled(form.bursts)) return isFilled(form.loss_pct) ? { model: 'bernoulli', pct: Number(form.loss_pct), ...withCorrelation(form.loss_correlation_pct) } : undefined;
+    if (!isFilled(form.bursts))
+      return isFilled(form.loss_pct)
+        ? { model: 'bernoulli', pct: Number(form.loss_pct), ...withCorrelation(form.loss_correlation_pct) }
+        : undefined;
     if (!isFilled(form.p) || !isFilled(form.r)) return undefined;
-    return { model: 'gilbert-elliott', p: Number(form.p), r: Number(form.r), one_minus_h: Number(form.one_minus_h || 0), one_minus_k: Number(isFilled(form.one_minus_k) ? form.one_minus_k : 1) };
+    return {
+      model: 'gilbert-elliott',
+      p: Number(form.p),
+      r: Number(form.r),
+      one_minus_h: Number(form.one_minus_h || 0),
+      one_minus_k: Number(isFilled(form.one_minus_k) ? form.one_minus_k : 1),
+    };
   },
   words: (value) => {
     if (value.model === 'bernoulli') return `${pct(value.pct)}${correlationWords(value.correlation)}`;
@@ -144,7 +178,10 @@ const ceiling: Kind<'rate'> = {
   name: 'Rate',
   fields: [
     { key: 'rate_kbps', label: 'Rate, kbit/s', part: 'main', number: { min: 0.008, step: 'any' } },
-    { ...count('burst_bytes', 'Burst, bytes', 'main'), placeholder: (form) => (form.rate_kbps ? String(derivedBurst(Number(form.rate_kbps) * 1000)) : 'of the rate') },
+    {
+      ...count('burst_bytes', 'Burst, bytes', 'main'),
+      placeholder: (form) => (form.rate_kbps ? String(derivedBurst(Number(form.rate_kbps) * 1000)) : 'of the rate'),
+    },
   ],
   toForm: (value) => ({ rate_kbps: text(value ? value.bps / 1000 : null), burst_bytes: text(value?.burst_bytes) }),
   fromForm: (form) => {
@@ -157,17 +194,32 @@ const ceiling: Kind<'rate'> = {
 
 const queue: Kind<'queue'> = {
   name: 'Queue',
-  fields: [count('queue', 'Queue', 'main'), { key: 'queue_unit', label: 'Unit of the queue', part: 'main', options: () => ['packets', 'bytes'] }],
+  fields: [
+    count('queue', 'Queue', 'main'),
+    { key: 'queue_unit', label: 'Unit of the queue', part: 'main', options: () => ['packets', 'bytes'] },
+  ],
   toForm: (value) => ({ queue: text(value?.limit.value), queue_unit: value?.limit.unit ?? 'packets' }),
-  fromForm: (form) => (isFilled(form.queue) ? { limit: { unit: form.queue_unit === 'bytes' ? 'bytes' : 'packets', value: whole(form.queue) } } : undefined),
+  fromForm: (form) =>
+    isFilled(form.queue) ? { limit: { unit: form.queue_unit === 'bytes' ? 'bytes' : 'packets', value: whole(form.queue) } } : undefined,
   words: (value) => `${value.limit.value} ${value.limit.unit}`,
 };
 
 const reordering: Kind<'reordering'> = {
   name: 'Reordering',
-  fields: [percent('reordering_pct', 'Reordering, %', 'more'), { ...count('gap', 'Gap, packets', 'more'), placeholder: () => '1' }, correlation('reordering')],
+  fields: [
+    percent('reordering_pct', 'Reordering, %', 'more'),
+    { ...count('gap', 'Gap, packets', 'more'), placeholder: () => '1' },
+    correlation('reordering'),
+  ],
   toForm: (value) => ({ reordering_pct: text(value?.pct), gap: text(value?.gap), reordering_correlation_pct: share(value?.correlation) }),
-  fromForm: (form) => (isFilled(form.reordering_pct) ? { pct: Number(form.reordering_pct), gap: isFilled(form.gap) ? whole(form.gap) : 1, ...withCorrelation(form.reordering_correlation_pct) } : undefined),
+  fromForm: (form) =>
+    isFilled(form.reordering_pct)
+      ? {
+          pct: Number(form.reordering_pct),
+          gap: isFilled(form.gap) ? whole(form.gap) : 1,
+          ...withCorrelation(form.reordering_correlation_pct),
+        }
+      : undefined,
   words: (value) => `${pct(value.pct)}, gap ${value.gap}${correlationWords(value.correlation)}`,
 };
 
@@ -195,7 +247,8 @@ const KINDS: { [K in keyof Required<Impairment>]: Kind<K> } = {
 const KEYS = Object.keys(KINDS) as (keyof Impairment)[];
 
 /** Fields of a part of the form that apply. */
-export const fields = (part: Part, form: Form, can?: Capabilities) => KEYS.flatMap((key) => KINDS[key].fields.filter((field) => field.part === part && (field.applies?.(form, can) ?? true)));
+export const fields = (part: Part, form: Form, can?: Capabilities) =>
+  KEYS.flatMap((key) => KINDS[key].fields.filter((field) => field.part === part && (field.applies?.(form, can) ?? true)));
 
 const formOf = <K extends keyof Impairment>(key: K, impairment: Impairment): Form => KINDS[key].toForm(impairment[key] ?? undefined);
 

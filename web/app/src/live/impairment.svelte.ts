@@ -1,6 +1,15 @@
 // The ports of the impairment daemon and the playback of the gateway, asked while their panel is shown.
 import { Refusal, wanted } from '../api/client';
-import { gateway, type AppliedState, type Impairment, type ImpairmentLease, type ImpairmentSystem, type LinkStats, type NewPlayback, type Playback } from '../api/gateway';
+import {
+  gateway,
+  type AppliedState,
+  type Impairment,
+  type ImpairmentLease,
+  type ImpairmentSystem,
+  type LinkStats,
+  type NewPlayback,
+  type Playback,
+} from '../api/gateway';
 import { traffic, type Direction, type Traffic } from './impairment';
 import { poll } from './poll';
 

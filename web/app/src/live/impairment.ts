@@ -48,7 +48,12 @@ export function traffic(before: LinkStats, now: LinkStats): Traffic | null {
   const passed_s = (now.captured_at - before.captured_at) / 1e9;
   const [packets, drops] = [now.packets_total - before.packets_total, now.drops_total - before.drops_total];
   if (passed_s <= 0 || packets < 0 || drops < 0 || now.resets_total !== before.resets_total) return null;
-  return { bits_per_s: ((now.bytes_total - before.bytes_total) * 8) / passed_s, packets_per_s: packets / passed_s, drops_pct: packets + drops ? (100 * drops) / (packets + drops) : 0, queued: now.backlog_packets };
+  return {
+    bits_per_s: ((now.bytes_total - before.bytes_total) * 8) / passed_s,
+    packets_per_s: packets / passed_s,
+    drops_pct: packets + drops ? (100 * drops) / (packets + drops) : 0,
+    queued: now.backlog_packets,
+  };
 }
 
 /** Seconds as minutes and seconds. */

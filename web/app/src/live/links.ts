@@ -13,9 +13,17 @@ export type Finding = 'as-predicted' | 'below' | 'above' | 'unplanned' | 'missin
 
 export const FINDINGS: Record<Finding, { name: string; rating: Rating; meaning: string }> = {
   'as-predicted': { name: 'as predicted', rating: 'good', meaning: `the measured level is within ${TOLD_DB} dB of the prediction` },
-  above: { name: 'better than predicted', rating: 'excellent', meaning: `the measured level is more than ${TOLD_DB} dB above the prediction` },
+  above: {
+    name: 'better than predicted',
+    rating: 'excellent',
+    meaning: `the measured level is more than ${TOLD_DB} dB above the prediction`,
+  },
   below: { name: 'worse than predicted', rating: 'poor', meaning: `the measured level is more than ${TOLD_DB} dB below the prediction` },
-  unplanned: { name: 'up, not predicted', rating: 'marginal', meaning: 'the link is up; at least one end is not in the plan, so there is no prediction' },
+  unplanned: {
+    name: 'up, not predicted',
+    rating: 'marginal',
+    meaning: 'the link is up; at least one end is not in the plan, so there is no prediction',
+  },
   missing: { name: 'predicted, not heard', rating: 'no_link', meaning: 'the plan predicts a link that neither end hears' },
   unviable: { name: 'planned, not viable', rating: 'unknown', meaning: 'neither end hears the other, as the plan predicts' },
   stale: { name: 'stale', rating: 'unknown', meaning: 'neither end has reported it for a while' },

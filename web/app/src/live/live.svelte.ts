@@ -1,6 +1,15 @@
 // The live mesh as the gateway tells it: its stream of events, and measurements asked for now and then.
 import { Refusal, wanted, type Link } from '../api/client';
-import { gateway, type Graph, type GraphLink, type LiveNode, type MeshHealth, type NodeState, type Outage, type Registration } from '../api/gateway';
+import {
+  gateway,
+  type Graph,
+  type GraphLink,
+  type LiveNode,
+  type MeshHealth,
+  type NodeState,
+  type Outage,
+  type Registration,
+} from '../api/gateway';
 import { offer } from '../api/offer';
 import type { LatLon } from '../geo';
 import { app } from '../store/app.svelte';
@@ -26,7 +35,7 @@ type Page<T> = { items: T[]; next_cursor?: string | null };
 /** All pages of a list. */
 export async function all<T>(ask: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
   const found: T[] = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await ask(cursor);
     found.push(...page.items);
     if (!page.next_cursor) return found;
@@ -71,7 +80,12 @@ export class Live {
     return [...measured, ...unmeasured(this.planned, measured, names)];
   });
   chosenLink = $derived(this.links.find((link) => linkId(link) === this.link));
-  counts = $derived(Object.fromEntries(STATES.map((state) => [state, this.nodes.filter((node) => node.state === state).length])) as Record<NodeState, number>);
+  counts = $derived(
+    Object.fromEntries(STATES.map((state) => [state, this.nodes.filter((node) => node.state === state).length])) as Record<
+      NodeState,
+      number
+    >,
+  );
   /** Places of the nodes of the topology. */
   places = $derived(
     new Map(
@@ -126,7 +140,8 @@ export class Live {
     // A gateway that was started again tells its events from the first on.
     this.events = [event, ...this.events.filter((known) => known.id !== event.id)].slice(0, EVENTS_SHOWN);
     const { node_id, to } = event.data;
-    if (event.type === 'node.state' && node_id && to) this.nodes = this.nodes.map((node) => (node.node_id === node_id ? { ...node, state: to as NodeState } : node));
+    if (event.type === 'node.state' && node_id && to)
+      this.nodes = this.nodes.map((node) => (node.node_id === node_id ? { ...node, state: to as NodeState } : node));
     if (event.type !== 'flow.execution') this.#soon(SETTLE_MS);
   }
 
@@ -136,7 +151,12 @@ export class Live {
     const { me } = this.session;
     if (document.hidden || !me) return;
     try {
-      await Promise.all([this.#askNodes(), this.#askGraph(), this.#askOutages(), this.session.may('operator') ? this.askPending() : undefined]);
+      await Promise.all([
+        this.#askNodes(),
+        this.#askGraph(),
+        this.#askOutages(),
+        this.session.may('operator') ? this.askPending() : undefined,
+      ]);
       this.health = await wanted(gateway.GET('/v1/mesh/health'));
       // An answer to the account before.
       if (this.session.me?.username !== me.username) {
@@ -158,13 +178,17 @@ export class Live {
   }
 
   async #askNodes(): Promise<void> {
-    const nodes = await all((cursor) => wanted(gateway.GET('/v1/nodes', { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } })));
+    const nodes = await all((cursor) =>
+      wanted(gateway.GET('/v1/nodes', { params: { query: { limit: PAGE, ...(cursor ? { cursor } : {}) } } })),
+    );
     this.asked_ms = this.now_ms = Date.now();
     this.nodes = nodes;
   }
 
   async #askOutages(): Promise<void> {
-    this.outages = await all((cursor) => wanted(gateway.GET('/v1/mesh/outages', { params: { query: { state: 'open', limit: PAGE, ...(cursor ? { cursor } : {}) } } })));
+    this.outages = await all((cursor) =>
+      wanted(gateway.GET('/v1/mesh/outages', { params: { query: { state: 'open', limit: PAGE, ...(cursor ? { cursor } : {}) } } })),
+    );
   }
 
   async #askGraph(): Promise<void> {
@@ -192,12 +216,18 @@ export class Live {
   }
 
   async askPending(): Promise<void> {
-    this.pending = await all((cursor) => wanted(gateway.GET('/v1/admin/registrations', { params: { query: { state: 'pending', limit: PAGE, ...(cursor ? { cursor } : {}) } } })));
+    this.pending = await all((cursor) =>
+      wanted(
+        gateway.GET('/v1/admin/registrations', { params: { query: { state: 'pending', limit: PAGE, ...(cursor ? { cursor } : {}) } } }),
+      ),
+    );
   }
 
   /** Time since a node was heard, ms. */
   silence(node: LiveNode): number | null {
-    return node.last_seen_msecs === null || node.last_seen_msecs === undefined ? null : node.last_seen_msecs + Math.max(0, this.now_ms - this.asked_ms);
+    return node.last_seen_msecs === null || node.last_seen_msecs === undefined
+      ? null
+      : node.last_seen_msecs + Math.max(0, this.now_ms - this.asked_ms);
   }
 
   pick(node: string | null): void {

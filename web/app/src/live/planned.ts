@@ -27,7 +27,16 @@ export function unmeasured(links: readonly Link[], measured: readonly GraphLink[
     const [source, target] = [names.get(link.a_node_id), names.get(link.b_node_id)];
     if (!source || !target || known.has(key(source, target)) || link.ground === 'unknown') return [];
     const worse = link.forward.link_margin_db < link.reverse.link_margin_db ? link.forward : link.reverse;
-    const predicted = { rx_power_dbm: worse.rx_power_dbm, margin_db: worse.link_margin_db, snr_db: worse.snr_db, path_loss_db: worse.path_loss_db, viable: worse.verdict !== 'no_link', rx_power_interval_dbm: worse.rx_power_interval_dbm, link_prob: worse.link_prob, basis: worse.basis };
+    const predicted = {
+      rx_power_dbm: worse.rx_power_dbm,
+      margin_db: worse.link_margin_db,
+      snr_db: worse.snr_db,
+      path_loss_db: worse.path_loss_db,
+      viable: worse.verdict !== 'no_link',
+      rx_power_interval_dbm: worse.rx_power_interval_dbm,
+      link_prob: worse.link_prob,
+      basis: worse.basis,
+    };
     return [{ source, target, cost: 1, cost_text: '', properties: { kind: 'planned', status: 'down', predicted } }];
   });
 }

@@ -59,19 +59,44 @@ export class Chart {
   #make(series: readonly Series[], dark: boolean): uPlot {
     const theme = dark ? 'dark' : 'light';
     const [text, grid] = dark ? ['#a5b3be', '#2d3841'] : ['#4a5864', '#d3dbe1'];
-    const axis: uPlot.Axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font: '11px Inter, sans-serif' };
+    const axis: uPlot.Axis = {
+      stroke: text,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid, width: 1 },
+      font: '11px Inter, sans-serif',
+    };
     // Series of one unit share a scale.
     const units = [...new Set(series.map((one) => readingUnit(one.metric, one.unit)))];
     const lines = series.map((one, at): uPlot.Series => {
       const colour = COLOURS[theme][at % COLOURS[theme].length] as string;
       const dash = DASHES[at % DASHES.length];
-      return { label: readingName(one.metric), scale: `y${units.indexOf(readingUnit(one.metric, one.unit))}`, stroke: colour, width: 1.6, spanGaps: true, points: { size: 4 }, ...(dash ? { dash } : {}) };
+      return {
+        label: readingName(one.metric),
+        scale: `y${units.indexOf(readingUnit(one.metric, one.unit))}`,
+        stroke: colour,
+        width: 1.6,
+        spanGaps: true,
+        points: { size: 4 },
+        ...(dash ? { dash } : {}),
+      };
     });
-    const sides = units.map((unit, at): uPlot.Axis => ({ ...axis, scale: `y${at}`, side: at % 2 ? 1 : 3, size: 58, label: unit, labelSize: unit ? 16 : 0, labelFont: '11px Inter, sans-serif', grid: at ? { show: false } : (axis.grid as uPlot.Axis.Grid) }));
+    const sides = units.map((unit, at): uPlot.Axis => ({
+      ...axis,
+      scale: `y${at}`,
+      side: at % 2 ? 1 : 3,
+      size: 58,
+      label: unit,
+      labelSize: unit ? 16 : 0,
+      labelFont: '11px Inter, sans-serif',
+      grid: at ? { show: false } : (axis.grid as uPlot.Axis.Grid),
+    }));
     const options: uPlot.Options = {
       ...this.#size(),
       series: [{ label: 'Time' }, ...lines],
-      axes: [{ ...axis, size: 26, values: (plot, times) => timeLabels(times, (plot.scales['x']?.max ?? 0) - (plot.scales['x']?.min ?? 0)) }, ...sides],
+      axes: [
+        { ...axis, size: 26, values: (plot, times) => timeLabels(times, (plot.scales['x']?.max ?? 0) - (plot.scales['x']?.min ?? 0)) },
+        ...sides,
+      ],
       scales: { x: { time: true } },
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false } },

@@ -6,7 +6,12 @@ import { dayOf, timeOfDay } from '../units';
 
 export const STATES: readonly NodeState[] = ['online', 'stale', 'offline', 'joining'];
 
-export const STATE_COLOURS: Record<NodeState, string> = { online: COLOURS.light.good, stale: COLOURS.light.poor, offline: COLOURS.light.no_link, joining: COLOURS.light.unknown };
+export const STATE_COLOURS: Record<NodeState, string> = {
+  online: COLOURS.light.good,
+  stale: COLOURS.light.poor,
+  offline: COLOURS.light.no_link,
+  joining: COLOURS.light.unknown,
+};
 
 export const MEANINGS: Record<NodeState, string> = {
   online: 'heard within three heartbeat periods',

@@ -14,7 +14,12 @@ export type InForce = 'in-force' | 'partial' | 'down' | 'cut' | 'pending' | 'fai
 
 export const IN_FORCE: Record<InForce, { name: string; sign: string; rating: Rating; meaning: string }> = {
   'in-force': { name: 'in force', sign: '✓', rating: 'good', meaning: 'the kernel holds what is predicted' },
-  partial: { name: 'rate only in force', sign: '◐', rating: 'marginal', meaning: 'the kernel limits the rate; it cannot emulate loss and delay' },
+  partial: {
+    name: 'rate only in force',
+    sign: '◐',
+    rating: 'marginal',
+    meaning: 'the kernel limits the rate; it cannot emulate loss and delay',
+  },
   pending: { name: 'not yet in force', sign: '…', rating: 'unknown', meaning: 'the change is not applied yet' },
   failed: { name: 'not in force', sign: '▲', rating: 'poor', meaning: 'the change could not be applied' },
   down: { name: 'down', sign: '✕', rating: 'no_link', meaning: 'no link is predicted, and the kernel passes nothing' },
@@ -110,7 +115,9 @@ class TestbedPanel {
   /** Places of its nodes. */
   places(): Map<string, LatLon> {
     return new Map(
-      (this.view?.nodes ?? []).flatMap(({ name, lat_deg, lon_deg }): [string, LatLon][] => (typeof lat_deg === 'number' && typeof lon_deg === 'number' ? [[name, { lat: lat_deg, lon: lon_deg }]] : [])),
+      (this.view?.nodes ?? []).flatMap(({ name, lat_deg, lon_deg }): [string, LatLon][] =>
+        typeof lat_deg === 'number' && typeof lon_deg === 'number' ? [[name, { lat: lat_deg, lon: lon_deg }]] : [],
+      ),
     );
   }
 

@@ -37,17 +37,23 @@ export function lobe_m(zoom: number, lat: number): number {
   return (LOBE_PX * EQUATOR_M * Math.cos((lat * Math.PI) / 180)) / (TILE_PX * 2 ** steady);
 }
 
-const tiltShare = (elevation_deg: number) => LEVEL_SHARE + DEGREE_SHARE * Math.max(-TILT_PLACED_DEG, Math.min(TILT_PLACED_DEG, elevation_deg));
+const tiltShare = (elevation_deg: number) =>
+  LEVEL_SHARE + DEGREE_SHARE * Math.max(-TILT_PLACED_DEG, Math.min(TILT_PLACED_DEG, elevation_deg));
 
 /** The direction as text. */
 export function aimText(kind: AimKind, { azimuth_deg, elevation_deg }: Aim): string {
-  return kind === 'azimuth' ? `${figure(azimuth_deg, 0)}°` : elevation_deg === 0 ? 'level' : `${figure(Math.abs(elevation_deg), 0)}° ${elevation_deg > 0 ? 'up' : 'down'}`;
+  return kind === 'azimuth'
+    ? `${figure(azimuth_deg, 0)}°`
+    : elevation_deg === 0
+      ? 'level'
+      : `${figure(Math.abs(elevation_deg), 0)}° ${elevation_deg > 0 ? 'up' : 'down'}`;
 }
 
 /** Axis and handles of a node; the one that is dragged has its degrees beside it. */
 export function aimFeatures(id: string, at: LatLon, aim: Aim, length_m: number, dragged: AimKind | null): Feature[] {
   const along = (share: number) => destination(at, aim.azimuth_deg, length_m * share);
-  const handle = (kind: AimKind, share: number) => point(along(share), { id, kind, ...(dragged === kind ? { label: aimText(kind, aim) } : {}) });
+  const handle = (kind: AimKind, share: number) =>
+    point(along(share), { id, kind, ...(dragged === kind ? { label: aimText(kind, aim) } : {}) });
   return [line([along(tiltShare(-TILT_PLACED_DEG)), along(1)]), handle('tilt', tiltShare(aim.elevation_deg)), handle('azimuth', 1)];
 }
 
@@ -55,20 +61,27 @@ export function aimFeatures(id: string, at: LatLon, aim: Aim, length_m: number, 
 export function aimed(kind: AimKind, at: LatLon, aim: Aim, from: LatLon, to: LatLon, length_m: number): Aim {
   if (kind === 'azimuth') return { ...aim, azimuth_deg: Math.round(azimuth_deg(at, to)) % 360 };
   // Along the axis: a handle that is off its place goes on from there.
-  const reach = (place: LatLon) => (distance_m(at, place) * Math.cos(((azimuth_deg(at, place) - aim.azimuth_deg) * Math.PI) / 180)) / length_m;
+  const reach = (place: LatLon) =>
+    (distance_m(at, place) * Math.cos(((azimuth_deg(at, place) - aim.azimuth_deg) * Math.PI) / 180)) / length_m;
   const elevation_deg = Math.round(aim.elevation_deg + (reach(to) - reach(from)) / DEGREE_SHARE);
   return { ...aim, elevation_deg: Math.max(-TILT_MAX_DEG, Math.min(TILT_MAX_DEG, elevation_deg)) };
 }
 
 /** The handle below a pointer, px; a finger hits it from further off. */
-export function nearestHandle(features: readonly Feature[], project: (place: LatLon) => { x: number; y: number }, { x, y }: { x: number; y: number }, touch: boolean): AimHandle | null {
+export function nearestHandle(
+  features: readonly Feature[],
+  project: (place: LatLon) => { x: number; y: number },
+  { x, y }: { x: number; y: number },
+  touch: boolean,
+): AimHandle | null {
   let nearest: { handle: AimHandle; off: number } | null = null;
   for (const { geometry, properties } of features) {
     if (geometry.type !== 'Point') continue;
     const [lon = 0, lat = 0] = geometry.coordinates;
     const at = project({ lat, lon });
     const off = Math.hypot(at.x - x, at.y - y);
-    if (off <= (touch ? FINGER_PX : MOUSE_PX) && off < (nearest?.off ?? Infinity)) nearest = { handle: { id: String(properties?.['id']), kind: properties?.['kind'] as AimKind }, off };
+    if (off <= (touch ? FINGER_PX : MOUSE_PX) && off < (nearest?.off ?? Infinity))
+      nearest = { handle: { id: String(properties?.['id']), kind: properties?.['kind'] as AimKind }, off };
   }
   return nearest?.handle ?? null;
 }

@@ -26,28 +26,40 @@ const COLOURS: Record<'light' | 'dark', Colours> = {
 function vectorLayers(names: readonly string[], theme: MapTheme): LayerSpecification[] {
   const colours = COLOURS[theme.name];
   const rank = (name: string) => (WATERWAYS.includes(name) ? 0 : BOUNDARIES.includes(name) ? 1 : PLACES.includes(name) ? 3 : 2);
-  return [...names].sort((a, b) => rank(a) - rank(b)).flatMap((name): LayerSpecification[] => {
-    const common = { source: SOURCE, 'source-layer': name };
-    const boundary = BOUNDARIES.includes(name);
-    const colour = boundary ? colours.boundary : WATERWAYS.includes(name) ? colours.water : colours.road;
-    return [
-      {
-        ...common,
-        id: `basemap-${name}`,
-        type: 'line',
-        filter: ['==', ['geometry-type'], 'LineString'],
-        paint: { 'line-color': colour, 'line-opacity': 0.75, 'line-width': ['interpolate', ['linear'], ['zoom'], 8, 0.5, 14, 1.8], ...(boundary ? { 'line-dasharray': [3, 2] } : {}) },
-      },
-      {
-        ...common,
-        id: `basemap-${name}-names`,
-        type: 'symbol',
-        filter: ['all', ['has', 'name'], ['==', ['geometry-type'], 'Point']],
-        layout: { 'text-field': ['get', 'name'], 'text-font': [FONT], 'text-size': PLACES.includes(name) ? 12 : 10.5, 'text-max-width': 8 },
-        paint: { 'text-color': theme.text, 'text-opacity': 0.8, 'text-halo-color': theme.halo, 'text-halo-width': 1.4 },
-      },
-    ];
-  });
+  return [...names]
+    .sort((a, b) => rank(a) - rank(b))
+    .flatMap((name): LayerSpecification[] => {
+      const common = { source: SOURCE, 'source-layer': name };
+      const boundary = BOUNDARIES.includes(name);
+      const colour = boundary ? colours.boundary : WATERWAYS.includes(name) ? colours.water : colours.road;
+      return [
+        {
+          ...common,
+          id: `basemap-${name}`,
+          type: 'line',
+          filter: ['==', ['geometry-type'], 'LineString'],
+          paint: {
+            'line-color': colour,
+            'line-opacity': 0.75,
+            'line-width': ['interpolate', ['linear'], ['zoom'], 8, 0.5, 14, 1.8],
+            ...(boundary ? { 'line-dasharray': [3, 2] } : {}),
+          },
+        },
+        {
+          ...common,
+          id: `basemap-${name}-names`,
+          type: 'symbol',
+          filter: ['all', ['has', 'name'], ['==', ['geometry-type'], 'Point']],
+          layout: {
+            'text-field': ['get', 'name'],
+            'text-font': [FONT],
+            'text-size': PLACES.includes(name) ? 12 : 10.5,
+            'text-max-width': 8,
+          },
+          paint: { 'text-color': theme.text, 'text-opacity': 0.8, 'text-halo-color': theme.halo, 'text-halo-width': 1.4 },
+        },
+      ];
+    });
 }
 
 /** A base map below the layer `before`. */
@@ -56,7 +68,10 @@ export class Basemap {
   /** Names of its layers. */
   ids: readonly string[] = [];
 
-  constructor(private readonly map: MapLibre, private readonly before: string) {}
+  constructor(
+    private readonly map: MapLibre,
+    private readonly before: string,
+  ) {}
 
   async open(path: string, theme: MapTheme): Promise<void> {
     const { PMTiles, Protocol, TileType } = await import('pmtiles');
@@ -65,10 +80,14 @@ export class Basemap {
     const protocol = new Protocol({ metadata: true });
     protocol.add(archive);
     addProtocol('pmtiles', protocol.tile);
-    const [header, metadata] = await Promise.all([archive.getHeader(), archive.getMetadata() as Promise<{ vector_layers?: { id: string }[] }>]);
+    const [header, metadata] = await Promise.all([
+      archive.getHeader(),
+      archive.getMetadata() as Promise<{ vector_layers?: { id: string }[] }>,
+    ]);
     const vector = header.tileType === TileType.Mvt;
     const names = (metadata.vector_layers ?? []).map(({ id }) => id);
-    this.#layers = (now) => (vector ? vectorLayers(names, now) : [{ id: 'basemap-picture', type: 'raster', source: SOURCE, paint: { 'raster-opacity': 0.6 } }]);
+    this.#layers = (now) =>
+      vector ? vectorLayers(names, now) : [{ id: 'basemap-picture', type: 'raster', source: SOURCE, paint: { 'raster-opacity': 0.6 } }];
     this.map.addSource(SOURCE, { type: vector ? 'vector' : 'raster', url: `pmtiles://${url}`, ...(vector ? {} : { tileSize: 256 }) });
     const layers = this.#layers(theme);
     for (const layer of layers) this.map.addLayer(layer, this.before);
@@ -76,7 +95,8 @@ export class Basemap {
   }
 
   restyle(theme: MapTheme): void {
-    for (const layer of this.#layers(theme)) for (const [name, value] of Object.entries(layer.paint ?? {})) this.map.setPaintProperty(layer.id, name as never, value as never);
+    for (const layer of this.#layers(theme))
+      for (const [name, value] of Object.entries(layer.paint ?? {})) this.map.setPaintProperty(layer.id, name as never, value as never);
   }
 
   show(shown: boolean): void {

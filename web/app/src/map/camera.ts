@@ -24,7 +24,10 @@ export const WORLD = { zoom: 1.5, lat: 25, lon: 0 };
 
 /** Corners of rectangles, which may lie on both sides of 180 degrees. */
 export function corners(boxes: readonly { south: number; west: number; north: number; east: number }[]): LatLon[] {
-  return boxes.flatMap((box) => [{ lat: box.south, lon: box.west }, { lat: box.north, lon: box.east < box.west ? box.east + 360 : box.east }]);
+  return boxes.flatMap((box) => [
+    { lat: box.south, lon: box.west },
+    { lat: box.north, lon: box.east < box.west ? box.east + 360 : box.east },
+  ]);
 }
 
 /** A place in the turn around the Earth that is in view. */
@@ -45,14 +48,30 @@ export function fit(map: MapLibre, places: readonly LatLon[], padding: PaddingOp
   if (!places.length) return;
   const lats = places.map((place) => place.lat);
   const lons = together(places.map((place) => place.lon));
-  map.fitBounds([[Math.min(...lons), Math.min(...lats)], [Math.max(...lons), Math.max(...lats)]], { padding, maxZoom: places.length > 1 ? ZOOM_MAX : ZOOM_PLACE, animate: moving, duration: 400 });
+  map.fitBounds(
+    [
+      [Math.min(...lons), Math.min(...lats)],
+      [Math.max(...lons), Math.max(...lats)],
+    ],
+    { padding, maxZoom: places.length > 1 ? ZOOM_MAX : ZOOM_PLACE, animate: moving, duration: 400 },
+  );
 }
 
 /** Moves the view, if a place is under a panel or outside, no more than it takes; where all of `others` are in view, none of them leaves it. */
-export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding: Required<PaddingOptions>, others: readonly LatLon[] = []): void {
+export function bringIntoView(
+  map: MapLibre,
+  places: readonly LatLon[],
+  padding: Required<PaddingOptions>,
+  others: readonly LatLon[] = [],
+): void {
   map.resize();
   const { clientWidth, clientHeight } = map.getCanvas();
-  const free = { left: MARGIN_PX, top: Math.max(MARGIN_PX, padding.top), right: clientWidth - padding.right, bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom) };
+  const free = {
+    left: MARGIN_PX,
+    top: Math.max(MARGIN_PX, padding.top),
+    right: clientWidth - padding.right,
+    bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom),
+  };
   const points = places.map((place) => map.project(shown(map, place)));
   const [xs, ys] = [points.map((at) => at.x), points.map((at) => at.y)];
   const box = { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
@@ -64,7 +83,11 @@ export function bringIntoView(map: MapLibre, places: readonly LatLon[], padding:
   const y = box.top < free.top ? box.top - free.top : box.bottom > free.bottom ? box.bottom - free.bottom : 0;
   if (!x && !y) return;
   const around = others.map((place) => map.project(shown(map, place)));
-  const isIn = (dx: number, dy: number, margin_px: number) => around.every((at) => at.x - dx >= margin_px && at.x - dx <= clientWidth - margin_px && at.y - dy >= margin_px && at.y - dy <= clientHeight - margin_px);
+  const isIn = (dx: number, dy: number, margin_px: number) =>
+    around.every(
+      (at) =>
+        at.x - dx >= margin_px && at.x - dx <= clientWidth - margin_px && at.y - dy >= margin_px && at.y - dy <= clientHeight - margin_px,
+    );
   if (isIn(0, 0, 0) && !isIn(x, y, LABEL_PX)) fit(map, [...places, ...others], padding, true);
   else map.panBy([x, y], { duration: 250 });
 }

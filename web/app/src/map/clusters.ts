@@ -29,7 +29,12 @@ export function clusters(nodes: readonly Placed[], zoom: number): Cluster[] {
     if (square.length < CLUSTER_MIN) continue;
     const first = square[0] as Placed;
     const mean = (of: (node: Placed) => number) => square.reduce((sum, node) => sum + of(node), 0) / square.length;
-    found.push({ lat: mean((node) => node.lat), lon: wrapped(mean((node) => turned(node.lon, first.lon))), count: square.length, ids: square.map((node) => node.id) });
+    found.push({
+      lat: mean((node) => node.lat),
+      lon: wrapped(mean((node) => turned(node.lon, first.lon))),
+      count: square.length,
+      ids: square.map((node) => node.id),
+    });
   }
   return found;
 }

@@ -33,7 +33,10 @@ async function heightsOf(answer: Response): Promise<Float32Array> {
   const context = canvas.getContext('2d', { willReadFrequently: true }) as CanvasRenderingContext2D;
   context.drawImage(picture, 0, 0);
   const { data } = context.getImageData(0, 0, picture.width, picture.height);
-  return Float32Array.from({ length: data.length / 4 }, (_, at) => (data[4 * at] as number) * 256 + (data[4 * at + 1] as number) + (data[4 * at + 2] as number) / 256 - 32768);
+  return Float32Array.from(
+    { length: data.length / 4 },
+    (_, at) => (data[4 * at] as number) * 256 + (data[4 * at + 1] as number) + (data[4 * at + 2] as number) / 256 - 32768,
+  );
 }
 
 const lonOf = (x: number) => x * 360 - 180;
@@ -43,9 +46,16 @@ const latOf = (y: number) => (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180)
 function linesOf({ z, x, y, heights_m }: Square, distance_m: number): Feature[] {
   const side = 2 ** z;
   // Posts are the middles of pixels.
-  const placed = ([column, row]: readonly [number, number]) => [lonOf((x + (column + 0.5) / SIDE_PX) / side), latOf((y + (row + 0.5) / SIDE_PX) / side)];
+  const placed = ([column, row]: readonly [number, number]) => [
+    lonOf((x + (column + 0.5) / SIDE_PX) / side),
+    latOf((y + (row + 0.5) / SIDE_PX) / side),
+  ];
   return levelsWithin(heights_m, distance_m).flatMap((level_m) =>
-    contourLines(heights_m, SIDE_PX, level_m).map((line): Feature => ({ type: 'Feature', properties: { name: `${level_m} m` }, geometry: { type: 'LineString', coordinates: line.map(placed) } })),
+    contourLines(heights_m, SIDE_PX, level_m).map((line): Feature => ({
+      type: 'Feature',
+      properties: { name: `${level_m} m` },
+      geometry: { type: 'LineString', coordinates: line.map(placed) },
+    })),
   );
 }
 
@@ -58,7 +68,10 @@ export class ContourLabels {
   /** Squares and distance of the lines that are shown. */
   #shown = '';
 
-  constructor(private readonly map: MapLibre, private readonly put: (name: string, features: readonly Feature[]) => void) {
+  constructor(
+    private readonly map: MapLibre,
+    private readonly put: (name: string, features: readonly Feature[]) => void,
+  ) {
     map.on('moveend', () => void this.#look());
   }
 
@@ -79,9 +92,20 @@ export class ContourLabels {
   #inView(z: number): { x: number; y: number }[] {
     const side = 2 ** z;
     const view = this.map.getBounds();
-    const range = (from: number, to: number) => Array.from({ length: Math.max(0, Math.floor(to * side) - Math.floor(from * side) + 1) }, (_, at) => Math.floor(from * side) + at);
-    const meets = ({ x, y }: { x: number; y: number }) => this.#boxes.some((box) => mercatorX(box.west) * side < x + 1 && mercatorX(box.east) * side > x && mercatorY(box.north) * side < y + 1 && mercatorY(box.south) * side > y);
-    const [xs, ys] = [range(mercatorX(view.getWest()), mercatorX(view.getEast())), range(mercatorY(view.getNorth()), mercatorY(view.getSouth()))];
+    const range = (from: number, to: number) =>
+      Array.from({ length: Math.max(0, Math.floor(to * side) - Math.floor(from * side) + 1) }, (_, at) => Math.floor(from * side) + at);
+    const meets = ({ x, y }: { x: number; y: number }) =>
+      this.#boxes.some(
+        (box) =>
+          mercatorX(box.west) * side < x + 1 &&
+          mercatorX(box.east) * side > x &&
+          mercatorY(box.north) * side < y + 1 &&
+          mercatorY(box.south) * side > y,
+      );
+    const [xs, ys] = [
+      range(mercatorX(view.getWest()), mercatorX(view.getEast())),
+      range(mercatorY(view.getNorth()), mercatorY(view.getSouth())),
+    ];
     return xs.length * ys.length > SQUARES_MAX ? [] : xs.flatMap((x) => ys.map((y) => ({ x, y }))).filter(meets);
   }
 

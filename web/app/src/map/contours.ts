@@ -28,7 +28,30 @@ export function levelsWithin(heights_m: ArrayLike<number>, distance_m: number): 
 }
 
 /** Sides of a cell that a line joins, by which of its corners are at or above the level: top 0, right 1, bottom 2, left 3. */
-const JOINED: readonly (readonly (readonly [number, number])[])[] = [[], [[3, 0]], [[0, 1]], [[3, 1]], [[1, 2]], [[3, 0], [1, 2]], [[0, 2]], [[3, 2]], [[2, 3]], [[2, 0]], [[0, 1], [2, 3]], [[2, 1]], [[1, 3]], [[1, 0]], [[0, 3]], []];
+const JOINED: readonly (readonly (readonly [number, number])[])[] = [
+  [],
+  [[3, 0]],
+  [[0, 1]],
+  [[3, 1]],
+  [[1, 2]],
+  [
+    [3, 0],
+    [1, 2],
+  ],
+  [[0, 2]],
+  [[3, 2]],
+  [[2, 3]],
+  [[2, 0]],
+  [
+    [0, 1],
+    [2, 3],
+  ],
+  [[2, 1]],
+  [[1, 3]],
+  [[1, 0]],
+  [[0, 3]],
+  [],
+];
 
 /** Lines of the places with a height; `heights_m` are rows of `side` posts. Lines end at the edge, or where they began. */
 export function contourLines(heights_m: ArrayLike<number>, side: number, level_m: number): PostPlace[][] {
@@ -36,14 +59,22 @@ export function contourLines(heights_m: ArrayLike<number>, side: number, level_m
   /** The place between two posts where the level lies. */
   const between = (a: number, b: number) => (b === a ? 0.5 : (level_m - a) / (b - a));
   /** Number of a side: those across have even numbers, those down odd ones, so that cells share them. */
-  const number = (column: number, row: number, edge: number) => 2 * ((row + (edge === 2 ? 1 : 0)) * side + column + (edge === 1 ? 1 : 0)) + (edge % 2);
+  const number = (column: number, row: number, edge: number) =>
+    2 * ((row + (edge === 2 ? 1 : 0)) * side + column + (edge === 1 ? 1 : 0)) + (edge % 2);
   const places = new Map<number, PostPlace>();
   const neighbours = new Map<number, number[]>();
   for (let row = 0; row + 1 < side; row++) {
     for (let column = 0; column + 1 < side; column++) {
       const [nw, ne, se, sw] = [at(column, row), at(column + 1, row), at(column + 1, row + 1), at(column, row + 1)];
       const code = (nw >= level_m ? 1 : 0) | (ne >= level_m ? 2 : 0) | (se >= level_m ? 4 : 0) | (sw >= level_m ? 8 : 0);
-      const place = (edge: number): PostPlace => (edge === 0 ? [column + between(nw, ne), row] : edge === 1 ? [column + 1, row + between(ne, se)] : edge === 2 ? [column + between(sw, se), row + 1] : [column, row + between(nw, sw)]);
+      const place = (edge: number): PostPlace =>
+        edge === 0
+          ? [column + between(nw, ne), row]
+          : edge === 1
+            ? [column + 1, row + between(ne, se)]
+            : edge === 2
+              ? [column + between(sw, se), row + 1]
+              : [column, row + between(nw, sw)];
       for (const [from, to] of JOINED[code] ?? []) {
         const ends = [number(column, row, from), number(column, row, to)] as const;
         places.set(ends[0], place(from));

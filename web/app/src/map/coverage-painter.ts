@@ -137,7 +137,12 @@ export class CoveragePainter implements Painter {
     [this.#gl, this.#changed] = [gl, changed];
     this.#program = program(gl, VERTEX, FRAGMENT, ['a_place', 'a_cell']);
     this.#vertices = gl.createBuffer();
-    this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture(), gl.createTexture()] as [WebGLTexture, WebGLTexture, WebGLTexture, WebGLTexture];
+    this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture(), gl.createTexture()] as [
+      WebGLTexture,
+      WebGLTexture,
+      WebGLTexture,
+      WebGLTexture,
+    ];
     this.#stale = { shape: true, cells: true, palette: true };
     this.#size = [0, 0];
   }

@@ -78,11 +78,20 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
 }
 
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */
-export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, LatLon>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): Feature<LineString>[] {
+export function linkFeatures(
+  links: readonly Link[],
+  nodes: ReadonlyMap<string, LatLon>,
+  chosen: ReadonlySet<string>,
+  failed: ReadonlySet<string> = new Set(),
+): Feature<LineString>[] {
   const features: Feature<LineString>[] = [];
   for (const link of links) {
     if (failed.has(link.a_node_id) || failed.has(link.b_node_id)) continue;
-    const shown = closes(link.forward) || closes(link.reverse) || (chosen.has(link.a_node_id) && chosen.has(link.b_node_id)) || (chosen.size === 1 && (chosen.has(link.a_node_id) || chosen.has(link.b_node_id)));
+    const shown =
+      closes(link.forward) ||
+      closes(link.reverse) ||
+      (chosen.has(link.a_node_id) && chosen.has(link.b_node_id)) ||
+      (chosen.size === 1 && (chosen.has(link.a_node_id) || chosen.has(link.b_node_id)));
     const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
     if (shown && a && b) features.push(...linkHalves(link, a, b));
   }
@@ -108,7 +117,9 @@ export function lobe(at: LatLon, azimuth_deg: number, antenna: Antenna, radius_m
   const { azimuth_beamwidth_deg, front_to_back_db, pattern } = antenna;
   const ring: [number, number][] = [];
   for (let off = -180; off <= 180; off += 4) {
-    const loss_db = pattern ? lossDb(pattern.horizontal_loss_db, off) : lobeDb(Math.abs(off), azimuth_beamwidth_deg ?? 360, front_to_back_db ?? 0);
+    const loss_db = pattern
+      ? lossDb(pattern.horizontal_loss_db, off)
+      : lobeDb(Math.abs(off), azimuth_beamwidth_deg ?? 360, front_to_back_db ?? 0);
     const share = 10 ** (-loss_db / 20);
     const place = destination(at, (azimuth_deg + off + 360) % 360, radius_m * Math.max(share, 0.03));
     ring.push([turned(place.lon, at.lon), place.lat]);
@@ -118,15 +129,31 @@ export function lobe(at: LatLon, azimuth_deg: number, antenna: Antenna, radius_m
 
 /** Everything outside the loaded cells, as one polygon with holes. */
 export function missingGround(boxes: readonly Box[]): Feature<Polygon>[] {
-  const ring = (box: Box) => [[box.west, box.south], [box.west, box.north], [box.east, box.north], [box.east, box.south], [box.west, box.south]];
+  const ring = (box: Box) => [
+    [box.west, box.south],
+    [box.west, box.north],
+    [box.east, box.north],
+    [box.east, box.south],
+    [box.west, box.south],
+  ];
   const world = { south: -LAT_MAX_DEG, west: -180, north: LAT_MAX_DEG, east: 180 };
-  const outside: Feature<Polygon> = { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring(world), ...boxes.map(ring)] } };
+  const outside: Feature<Polygon> = {
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'Polygon', coordinates: [ring(world), ...boxes.map(ring)] },
+  };
   return [outside];
 }
 
 export function boxFeatures(boxes: readonly Box[]): Feature<Polygon>[] {
   const features = boxes.map((box): Feature<Polygon> => {
-    const ring = [[box.west, box.south], [box.east, box.south], [box.east, box.north], [box.west, box.north], [box.west, box.south]];
+    const ring = [
+      [box.west, box.south],
+      [box.east, box.south],
+      [box.east, box.north],
+      [box.west, box.north],
+      [box.west, box.south],
+    ];
     return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
   });
   return features;

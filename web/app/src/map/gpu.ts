@@ -7,7 +7,12 @@ import { rgb } from '../palettes';
  * compiler, so that is asked once the page is idle. */
 export function program(gl: WebGL2RenderingContext, vertex: string, fragment: string, names: readonly string[]): WebGLProgram {
   const made = gl.createProgram() as WebGLProgram;
-  const shaders = ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const).map(([kind, text]) => {
+  const shaders = (
+    [
+      [gl.VERTEX_SHADER, vertex],
+      [gl.FRAGMENT_SHADER, fragment],
+    ] as const
+  ).map(([kind, text]) => {
     const shader = gl.createShader(kind) as WebGLShader;
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
@@ -19,7 +24,9 @@ export function program(gl: WebGL2RenderingContext, vertex: string, fragment: st
   whenIdle(() => {
     // A program that is gone again tells nothing.
     if (!gl.isProgram(made) || gl.isContextLost() || gl.getProgramParameter(made, gl.LINK_STATUS)) return;
-    throw new Error(shaders.map((shader) => gl.getShaderInfoLog(shader)).find(Boolean) ?? gl.getProgramInfoLog(made) ?? 'a program does not link');
+    throw new Error(
+      shaders.map((shader) => gl.getShaderInfoLog(shader)).find(Boolean) ?? gl.getProgramInfoLog(made) ?? 'a program does not link',
+    );
   });
   return made;
 }
@@ -41,7 +48,13 @@ export function useSquare(gl: WebGL2RenderingContext, corners: WebGLBuffer): voi
 }
 
 /** Draws a square for each of `count` instances, whose numbers are attributes 1, 2 ... of `sizes`. */
-export function drawInstances(gl: WebGL2RenderingContext, corners: WebGLBuffer, instances: WebGLBuffer, sizes: readonly number[], count: number): void {
+export function drawInstances(
+  gl: WebGL2RenderingContext,
+  corners: WebGLBuffer,
+  instances: WebGLBuffer,
+  sizes: readonly number[],
+  count: number,
+): void {
   gl.bindVertexArray(null);
   useSquare(gl, corners);
   gl.bindBuffer(gl.ARRAY_BUFFER, instances);

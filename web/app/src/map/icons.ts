@@ -79,7 +79,10 @@ export function cross(colour: string, halo: string): ImageData {
   const lines = new Path2D('M-9-9l18 18M9-9l-18 18');
   return picture((pen) => {
     pen.lineCap = 'round';
-    for (const [width, style] of [[6, halo], [3, colour]] as const) {
+    for (const [width, style] of [
+      [6, halo],
+      [3, colour],
+    ] as const) {
       pen.lineWidth = width;
       pen.strokeStyle = style;
       pen.stroke(lines);

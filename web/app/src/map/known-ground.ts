@@ -72,7 +72,10 @@ export class KnownGround {
 
   /** True where ground is loaded; null before the server has said. */
   known(place: LatLon): boolean | null {
-    return this.#boxes && this.#boxes.some((box) => place.lat >= box.south && place.lat <= box.north && place.lon >= box.west && place.lon <= box.east);
+    return (
+      this.#boxes &&
+      this.#boxes.some((box) => place.lat >= box.south && place.lat <= box.north && place.lon >= box.west && place.lon <= box.east)
+    );
   }
 
   /** True if the view shows ground that is not loaded. */

@@ -9,6 +9,7 @@ export const mercatorY = (lat: number) => 0.5 - Math.log(Math.tan(Math.PI / 4 + 
 /** The projection of places relative to an anchor, multiplied in double precision. */
 export function anchored(matrix: ArrayLike<number>, [x, y]: readonly [number, number]): Float32Array {
   const found = Float64Array.from(matrix);
-  for (let row = 0; row < 4; row++) found[12 + row] = (matrix[row] as number) * x + (matrix[4 + row] as number) * y + (matrix[12 + row] as number);
+  for (let row = 0; row < 4; row++)
+    found[12 + row] = (matrix[row] as number) * x + (matrix[4 + row] as number) * y + (matrix[12 + row] as number);
   return Float32Array.from(found);
 }

@@ -31,7 +31,9 @@ void main() {
 /** Rectangles of three worlds beside each other that no box covers. */
 export function uncovered(boxes: readonly Box[]): Box[] {
   const copies = boxes.flatMap((box) => [-360, 0, 360].map((turn) => ({ ...box, west: box.west + turn, east: box.east + turn })));
-  const edges = [-LAT_MAX_DEG, LAT_MAX_DEG, ...boxes.flatMap((box) => [box.south, box.north])].filter((lat) => Math.abs(lat) <= LAT_MAX_DEG);
+  const edges = [-LAT_MAX_DEG, LAT_MAX_DEG, ...boxes.flatMap((box) => [box.south, box.north])].filter(
+    (lat) => Math.abs(lat) <= LAT_MAX_DEG,
+  );
   const lats = [...new Set(edges)].sort((a, b) => a - b);
   return lats.slice(1).flatMap((north, at) => {
     const south = lats[at] as number;

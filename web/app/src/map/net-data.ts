@@ -24,11 +24,20 @@ export const SEGMENT = 5;
 export const PLACE = 3;
 
 /** All nodes, and the halves of the links that close; `left` nodes and their links are drawn elsewhere. Nodes of a cluster have no symbol: their links end at it, the first of each pair of ends alone. */
-export function netData(nodes: readonly Placed[], links: readonly Link[], byId: ReadonlyMap<string, Placed>, left: ReadonlySet<string>, clusters: readonly Cluster[] = []): NetData {
+export function netData(
+  nodes: readonly Placed[],
+  links: readonly Link[],
+  byId: ReadonlyMap<string, Placed>,
+  left: ReadonlySet<string>,
+  clusters: readonly Cluster[] = [],
+): NetData {
   const [first] = nodes;
   const anchor: [number, number] = first ? [mercatorX(first.lon), mercatorY(first.lat)] : [0.5, 0.5];
   const at = new Map<string, [number, number]>();
-  const placed = ({ lat, lon }: LatLon): [number, number] => [mercatorX(turned(lon, first?.lon ?? 0)) - anchor[0], mercatorY(lat) - anchor[1]];
+  const placed = ({ lat, lon }: LatLon): [number, number] => [
+    mercatorX(turned(lon, first?.lon ?? 0)) - anchor[0],
+    mercatorY(lat) - anchor[1],
+  ];
   const clusterOf = new Map<string, number>(clusters.flatMap(({ ids }, number) => ids.map((id) => [id, number] as const)));
   const centres = clusters.map(placed);
   const pairs = new Set<string>();
@@ -54,7 +63,10 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
     const [a, b] = [at.get(link.a_node_id), at.get(link.b_node_id)];
     if (!a || !b || !byId.has(link.a_node_id)) continue;
     if (clusters.length) {
-      const ends = [link.a_node_id, link.b_node_id].map((id) => clusterOf.get(id) ?? id).sort().join(' ');
+      const ends = [link.a_node_id, link.b_node_id]
+        .map((id) => clusterOf.get(id) ?? id)
+        .sort()
+        .join(' ');
       if (a === b || pairs.has(ends)) continue;
       pairs.add(ends);
     }
@@ -70,7 +82,12 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
 }
 
 /** The node next to a place on the screen, px, no further than `reach_px`. Its place decides: a label is drawn over other nodes. */
-export function nearestNode(nodes: readonly Placed[], project: (place: LatLon) => { x: number; y: number }, { x, y }: { x: number; y: number }, reach_px: number): string | null {
+export function nearestNode(
+  nodes: readonly Placed[],
+  project: (place: LatLon) => { x: number; y: number },
+  { x, y }: { x: number; y: number },
+  reach_px: number,
+): string | null {
   let nearest: { id: string; off: number } | null = null;
   for (const node of nodes) {
     const at = project(node);
@@ -81,7 +98,13 @@ export function nearestNode(nodes: readonly Placed[], project: (place: LatLon) =
 }
 
 /** The link next to a place on the screen, px, no further than `reach_px`. */
-export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Placed>, project: (place: LatLon) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
+export function nearestLink(
+  links: readonly Link[],
+  byId: ReadonlyMap<string, Placed>,
+  project: (place: LatLon) => { x: number; y: number },
+  at: { x: number; y: number },
+  reach_px: number,
+): [string, string] | null {
   const screen = new Map<string, { x: number; y: number }>();
   const onScreen = (id: string) => {
     const known = screen.get(id);

@@ -155,7 +155,8 @@ export class NetPainter implements Painter {
     const [gpu, data] = [this.#gpu, this.#data];
     if (!gpu || !data) return;
     const { gl } = gpu;
-    if (frame !== this.#frame || this.#stale.data || this.#stale.symbols) gpu.own.draw(frame.pixels, null, () => this.#draw(gpu, data, frame));
+    if (frame !== this.#frame || this.#stale.data || this.#stale.symbols)
+      gpu.own.draw(frame.pixels, null, () => this.#draw(gpu, data, frame));
     this.#frame = frame;
     gl.useProgram(gpu.copy);
     gl.activeTexture(gl.TEXTURE0);
@@ -168,7 +169,10 @@ export class NetPainter implements Painter {
   #draw(gpu: Gpu, data: NetData, frame: Frame): void {
     const { gl } = gpu;
     if (this.#stale.data) {
-      for (const [buffer, values] of [[gpu.segments, data.segments], [gpu.places, data.places]] as const) {
+      for (const [buffer, values] of [
+        [gpu.segments, data.segments],
+        [gpu.places, data.places],
+      ] as const) {
         gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
         gl.bufferData(gl.ARRAY_BUFFER, values, gl.STATIC_DRAW);
       }
@@ -184,9 +188,18 @@ export class NetPainter implements Painter {
       return at;
     };
     const links = use(gpu.links);
-    gl.uniform4fv(links('u_colours'), RATINGS.flatMap((rating) => rgba(COLOURS[this.#theme][rating])));
-    gl.uniform2fv(links('u_dashes'), RATINGS.flatMap((rating) => DASHES[rating].slice(0, 2)));
-    gl.uniform1fv(links('u_widths'), RATINGS.map((rating) => WIDTHS[rating] * 0.6));
+    gl.uniform4fv(
+      links('u_colours'),
+      RATINGS.flatMap((rating) => rgba(COLOURS[this.#theme][rating])),
+    );
+    gl.uniform2fv(
+      links('u_dashes'),
+      RATINGS.flatMap((rating) => DASHES[rating].slice(0, 2)),
+    );
+    gl.uniform1fv(
+      links('u_widths'),
+      RATINGS.map((rating) => WIDTHS[rating] * 0.6),
+    );
     drawInstances(gl, gpu.corners, gpu.segments, [4, 1], data.segments.length / SEGMENT);
     const nodes = use(gpu.nodes);
     gl.activeTexture(gl.TEXTURE0);

@@ -35,7 +35,12 @@ export interface Area {
 
 /** The least area that holds both. */
 export function joined(a: Area, b: Area): Area {
-  return { west: Math.min(a.west, b.west), north: Math.min(a.north, b.north), east: Math.max(a.east, b.east), south: Math.max(a.south, b.south) };
+  return {
+    west: Math.min(a.west, b.west),
+    north: Math.min(a.north, b.north),
+    east: Math.max(a.east, b.east),
+    south: Math.max(a.south, b.south),
+  };
 }
 
 /** Tells that what a painter draws has changed: in an area, else everywhere. */
@@ -88,7 +93,12 @@ interface Gpu {
 /** The edges of the view. */
 function shown(map: MapLibre): Area {
   const bounds = map.getBounds();
-  return { west: mercatorX(bounds.getWest()), east: mercatorX(bounds.getEast()), north: mercatorY(bounds.getNorth()), south: mercatorY(bounds.getSouth()) };
+  return {
+    west: mercatorX(bounds.getWest()),
+    east: mercatorX(bounds.getEast()),
+    north: mercatorY(bounds.getNorth()),
+    south: mercatorY(bounds.getSouth()),
+  };
 }
 
 export class PictureLayer implements CustomLayerInterface {
@@ -104,7 +114,11 @@ export class PictureLayer implements CustomLayerInterface {
   #dirty: Area | null = null;
 
   /** `painters` from the ground up; `lowest` is true at zooms at which nothing is drawn below. */
-  constructor(readonly id: string, private readonly painters: readonly Painter[], private readonly lowest: (zoom: number) => boolean = () => false) {}
+  constructor(
+    readonly id: string,
+    private readonly painters: readonly Painter[],
+    private readonly lowest: (zoom: number) => boolean = () => false,
+  ) {}
 
   onAdd(map: MapLibre, context: WebGLRenderingContext | WebGL2RenderingContext): void {
     const gl = context as WebGL2RenderingContext;
@@ -161,7 +175,16 @@ export class PictureLayer implements CustomLayerInterface {
     const margins = sides.map((side, at) => (side * MARGIN > SIDE_MAX_PX ? MARGIN : (pixels[at] as number) / side)) as [number, number];
     const [width, height] = [(east - west) * margins[0], (south - north) * margins[1]];
     const [middle, centre] = [(west + east) / 2, (north + south) / 2];
-    return { west: middle - width / 2, north: centre - height / 2, width, height, zoom: map.getZoom(), pixels, view, ratio: map.getPixelRatio() };
+    return {
+      west: middle - width / 2,
+      north: centre - height / 2,
+      width,
+      height,
+      zoom: map.getZoom(),
+      pixels,
+      view,
+      ratio: map.getPixelRatio(),
+    };
   }
 
   /** Draws all of a frame, or an area of it. */
@@ -170,7 +193,8 @@ export class PictureLayer implements CustomLayerInterface {
     const x = (at: number) => ((at - frame.west) / frame.width) * wide;
     const y = (at: number) => (1 - (at - frame.north) / frame.height) * high;
     const corner = (area: Area) => [Math.floor(x(area.west)), Math.floor(y(area.south))] as const;
-    const part = area && ([...corner(area), Math.ceil(x(area.east)) - corner(area)[0], Math.ceil(y(area.north)) - corner(area)[1]] as const);
+    const part =
+      area && ([...corner(area), Math.ceil(x(area.east)) - corner(area)[0], Math.ceil(y(area.north)) - corner(area)[1]] as const);
     target.draw(frame.pixels, part, () => {
       for (const painter of this.painters) {
         flat(gl);
@@ -185,7 +209,11 @@ export class PictureLayer implements CustomLayerInterface {
     const { gl } = gpu;
     const at = (name: string) => gl.getUniformLocation(gpu.program, name);
     gl.useProgram(gpu.program);
-    gl.uniformMatrix4fv(at('u_matrix'), false, anchored(args.defaultProjectionData.mainMatrix as ArrayLike<number>, [frame.west, frame.north]));
+    gl.uniformMatrix4fv(
+      at('u_matrix'),
+      false,
+      anchored(args.defaultProjectionData.mainMatrix as ArrayLike<number>, [frame.west, frame.north]),
+    );
     gl.uniform2f(at('u_span'), frame.width, frame.height);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, gpu.target.texture);

@@ -44,7 +44,11 @@ export class Pointer {
   #dropped = false;
 
   /** `hit` says which handle, node or link is at a point of the screen, px; a finger hits handles from further off. */
-  constructor(private readonly map: MapLibre, private readonly hit: (at: { x: number; y: number }, touch?: boolean) => Hit, private readonly events: PointerEvents) {
+  constructor(
+    private readonly map: MapLibre,
+    private readonly hit: (at: { x: number; y: number }, touch?: boolean) => Hit,
+    private readonly events: PointerEvents,
+  ) {
     map.on('mousemove', (event) => {
       events.pointer(place(event));
       if (this.#holding) return events.hovered?.(null);

@@ -18,7 +18,10 @@ export class RaisedGround {
   #known = false;
 
   /** `grown` is called when more heights may be known. */
-  constructor(private readonly map: MapLibre, grown: () => void) {
+  constructor(
+    private readonly map: MapLibre,
+    grown: () => void,
+  ) {
     // Heights come with the tiles of the ground.
     map.on('sourcedata', (event) => void (event.sourceId === DEM && event.tile && grown()));
     map.on('idle', grown);
@@ -31,7 +34,15 @@ export class RaisedGround {
       this.map.setTerrain(null);
       this.map.removeSource(DEM);
     }
-    this.map.addSource(DEM, { type: 'raster-dem', encoding: 'terrarium', tiles, tileSize: 256, minzoom: zoom.min, maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX), bounds });
+    this.map.addSource(DEM, {
+      type: 'raster-dem',
+      encoding: 'terrarium',
+      tiles,
+      tileSize: 256,
+      minzoom: zoom.min,
+      maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX),
+      bounds,
+    });
     this.#known = true;
     return this.#wanted;
   }

@@ -109,7 +109,10 @@ export class ReliefPainter implements Painter {
   #cache: RequestCache = 'default';
 
   /** `template` with {z}, {x} and {y}; `failed` is told of the first square that does not come. */
-  constructor(private readonly template: string, private readonly failed: (text: string) => void) {}
+  constructor(
+    private readonly template: string,
+    private readonly failed: (text: string) => void,
+  ) {}
 
   /** Squares in the picture. */
   squares = 0;
@@ -122,7 +125,12 @@ export class ReliefPainter implements Painter {
   }
 
   show(cells: readonly Box[], zoom: { min: number; max: number }): void {
-    this.#bounds = cells.map((box) => ({ west: mercatorX(box.west), east: mercatorX(box.east), north: mercatorY(box.north), south: mercatorY(box.south) }));
+    this.#bounds = cells.map((box) => ({
+      west: mercatorX(box.west),
+      east: mercatorX(box.east),
+      north: mercatorY(box.north),
+      south: mercatorY(box.south),
+    }));
     this.#zoom = zoom;
     this.#painted = false;
     this.#changed();
@@ -199,7 +207,8 @@ export class ReliefPainter implements Painter {
     if (z < this.#zoom.min) return [];
     const side = 2 ** z;
     const found: (Square & { off: number })[] = [];
-    const within = (box: Area) => box.west < frame.west + frame.width && box.east > frame.west && box.north < frame.north + frame.height && box.south > frame.north;
+    const within = (box: Area) =>
+      box.west < frame.west + frame.width && box.east > frame.west && box.north < frame.north + frame.height && box.south > frame.north;
     const boxes = this.#bounds.filter(within);
     for (let y = Math.max(0, Math.floor(frame.north * side)); y < Math.min(side, (frame.north + frame.height) * side); y++)
       for (let x = Math.max(0, Math.floor(frame.west * side)); x < Math.min(side, (frame.west + frame.width) * side); x++) {

@@ -49,12 +49,29 @@ export const NODE_LAYOUT: SymbolLayerSpecification['layout'] = {
 
 export function layers(theme: MapTheme): LayerSpecification[] {
   // Strong links are broad, weak ones thin; lines of other views have no strength.
-  const width = ['*', byRating(WIDTHS, (value) => value), ['interpolate', ['linear'], ['coalesce', ['get', 'strength'], STRENGTH_USUAL], 0, BREADTHS[0], 1, BREADTHS[1]]] as unknown as ExpressionSpecification;
+  const width = [
+    '*',
+    byRating(WIDTHS, (value) => value),
+    ['interpolate', ['linear'], ['coalesce', ['get', 'strength'], STRENGTH_USUAL], 0, BREADTHS[0], 1, BREADTHS[1]],
+  ] as unknown as ExpressionSpecification;
   return [
     { id: 'world', type: 'fill', source: 'world', paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
     // Rivers are mapped through lakes, too.
-    { id: 'rivers', type: 'line', source: 'rivers', maxzoom: WATERS_ZOOM_MAX, layout: { 'line-cap': 'round', 'line-join': 'round' }, paint: { 'line-color': theme.river, 'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.8, 4, 1.1, WATERS_ZOOM_MAX, 2.4] } },
-    { id: 'lakes', type: 'fill', source: 'lakes', maxzoom: WATERS_ZOOM_MAX, paint: { 'fill-color': theme.sea, 'fill-outline-color': theme.river } },
+    {
+      id: 'rivers',
+      type: 'line',
+      source: 'rivers',
+      maxzoom: WATERS_ZOOM_MAX,
+      layout: { 'line-cap': 'round', 'line-join': 'round' },
+      paint: { 'line-color': theme.river, 'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.8, 4, 1.1, WATERS_ZOOM_MAX, 2.4] },
+    },
+    {
+      id: 'lakes',
+      type: 'fill',
+      source: 'lakes',
+      maxzoom: WATERS_ZOOM_MAX,
+      paint: { 'fill-color': theme.sea, 'fill-outline-color': theme.river },
+    },
     // Ground that is there has its own coasts.
     { id: 'area', type: 'fill', source: 'area', minzoom: MISSING_ZOOM_MIN, paint: { 'fill-color': theme.sea } },
     {
@@ -69,14 +86,39 @@ export function layers(theme: MapTheme): LayerSpecification[] {
         'raster-opacity': theme.relief.opacity,
       },
     },
-    { id: DRAPED_MISSING, type: 'fill', source: 'missing', minzoom: MISSING_ZOOM_MIN, layout: { visibility: 'none' }, paint: { 'fill-pattern': 'hatch', 'fill-antialias': false } },
-    { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
-    { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
+    {
+      id: DRAPED_MISSING,
+      type: 'fill',
+      source: 'missing',
+      minzoom: MISSING_ZOOM_MIN,
+      layout: { visibility: 'none' },
+      paint: { 'fill-pattern': 'hatch', 'fill-antialias': false },
+    },
+    {
+      id: 'region',
+      type: 'line',
+      source: 'region',
+      paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 },
+    },
+    {
+      id: 'lobe',
+      type: 'fill',
+      source: 'lobe',
+      paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring },
+    },
     {
       id: CONTOUR_NAMES,
       type: 'symbol',
       source: CONTOUR_NAMES,
-      layout: { 'symbol-placement': 'line', 'symbol-spacing': 240, 'text-field': ['get', 'name'], 'text-font': [FONT], 'text-size': 11, 'text-max-angle': 40, 'text-padding': 4 },
+      layout: {
+        'symbol-placement': 'line',
+        'symbol-spacing': 240,
+        'text-field': ['get', 'name'],
+        'text-font': [FONT],
+        'text-size': 11,
+        'text-max-angle': 40,
+        'text-padding': 4,
+      },
       paint: { 'text-color': theme.contourName, 'text-halo-color': theme.contourHalo, 'text-halo-width': 1.6 },
     },
     {
@@ -84,7 +126,14 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       type: 'symbol',
       source: 'countries',
       maxzoom: COUNTRIES_ZOOM_MAX,
-      layout: { 'text-field': ['upcase', ['get', 'name']], 'text-font': [FONT], 'text-size': ['interpolate', ['linear'], ['zoom'], 1, 9, 5, 13], 'text-letter-spacing': 0.08, 'text-max-width': 7, 'symbol-sort-key': ['get', 'rank'] },
+      layout: {
+        'text-field': ['upcase', ['get', 'name']],
+        'text-font': [FONT],
+        'text-size': ['interpolate', ['linear'], ['zoom'], 1, 9, 5, 13],
+        'text-letter-spacing': 0.08,
+        'text-max-width': 7,
+        'symbol-sort-key': ['get', 'rank'],
+      },
       paint: { 'text-color': theme.text, 'text-opacity': 0.6, 'text-halo-color': theme.halo, 'text-halo-width': 1.2 },
     },
     {
@@ -92,11 +141,29 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       type: 'symbol',
       source: 'towns',
       filter: ['<=', ['get', 'from'], ['zoom']],
-      layout: { 'text-field': ['get', 'name'], 'text-font': [FONT], 'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 12.5], 'text-max-width': 9, 'text-padding': 6, 'symbol-sort-key': ['get', 'rank'] },
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': [FONT],
+        'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 12.5],
+        'text-max-width': 9,
+        'text-padding': 6,
+        'symbol-sort-key': ['get', 'rank'],
+      },
       paint: { 'text-color': theme.text, 'text-opacity': 0.75, 'text-halo-color': theme.halo, 'text-halo-width': 1.4 },
     },
-    { id: 'chosen-link', type: 'line', source: 'chosen-link', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 } },
-    { id: 'links-case', type: 'line', source: 'links', paint: { 'line-color': theme.halo, 'line-width': ['+', width, 2.4] as ExpressionSpecification, 'line-opacity': 0.65 } },
+    {
+      id: 'chosen-link',
+      type: 'line',
+      source: 'chosen-link',
+      layout: { 'line-cap': 'round' },
+      paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 },
+    },
+    {
+      id: 'links-case',
+      type: 'line',
+      source: 'links',
+      paint: { 'line-color': theme.halo, 'line-width': ['+', width, 2.4] as ExpressionSpecification, 'line-opacity': 0.65 },
+    },
     {
       id: 'links',
       type: 'line',
@@ -107,19 +174,62 @@ export function layers(theme: MapTheme): LayerSpecification[] {
         'line-dasharray': byRating(DASHES, (value) => ['literal', value]),
       },
     },
-    { id: 'answer-case', type: 'line', source: 'answer', filter: ['==', ['geometry-type'], 'LineString'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.halo, 'line-width': 8 } },
-    { id: 'answer', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['!=', ['get', 'ground'], 'unknown']], layout: { 'line-cap': 'round' }, paint: { 'line-color': ANSWER_COLOURS[theme.name], 'line-width': 4 } },
-    { id: 'answer-unknown', type: 'line', source: 'answer', filter: ['all', ['==', ['geometry-type'], 'LineString'], ['==', ['get', 'ground'], 'unknown']], paint: { 'line-color': ANSWER_COLOURS[theme.name], 'line-width': 4, 'line-dasharray': [2, 1.2] } },
-    { id: 'answer-places', type: 'circle', source: 'answer', filter: ['==', ['geometry-type'], 'Point'], paint: { 'circle-radius': 8, 'circle-color': theme.halo, 'circle-stroke-color': ANSWER_COLOURS[theme.name], 'circle-stroke-width': 3 } },
+    {
+      id: 'answer-case',
+      type: 'line',
+      source: 'answer',
+      filter: ['==', ['geometry-type'], 'LineString'],
+      layout: { 'line-cap': 'round' },
+      paint: { 'line-color': theme.halo, 'line-width': 8 },
+    },
+    {
+      id: 'answer',
+      type: 'line',
+      source: 'answer',
+      filter: ['all', ['==', ['geometry-type'], 'LineString'], ['!=', ['get', 'ground'], 'unknown']],
+      layout: { 'line-cap': 'round' },
+      paint: { 'line-color': ANSWER_COLOURS[theme.name], 'line-width': 4 },
+    },
+    {
+      id: 'answer-unknown',
+      type: 'line',
+      source: 'answer',
+      filter: ['all', ['==', ['geometry-type'], 'LineString'], ['==', ['get', 'ground'], 'unknown']],
+      paint: { 'line-color': ANSWER_COLOURS[theme.name], 'line-width': 4, 'line-dasharray': [2, 1.2] },
+    },
+    {
+      id: 'answer-places',
+      type: 'circle',
+      source: 'answer',
+      filter: ['==', ['geometry-type'], 'Point'],
+      paint: {
+        'circle-radius': 8,
+        'circle-color': theme.halo,
+        'circle-stroke-color': ANSWER_COLOURS[theme.name],
+        'circle-stroke-width': 3,
+      },
+    },
     {
       id: 'answer-names',
       type: 'symbol',
       source: 'answer',
       filter: ['==', ['geometry-type'], 'Point'],
-      layout: { 'text-field': ['coalesce', ['get', 'label'], ''], 'text-font': [FONT], 'text-size': 12, 'text-offset': [0, 1.5], 'text-allow-overlap': true },
+      layout: {
+        'text-field': ['coalesce', ['get', 'label'], ''],
+        'text-font': [FONT],
+        'text-size': 12,
+        'text-offset': [0, 1.5],
+        'text-allow-overlap': true,
+      },
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
-    { id: 'blocked', type: 'line', source: 'blocked', layout: { 'line-cap': 'round' }, paint: { 'line-color': BLOCKED_COLOURS[theme.name], 'line-width': 6 } },
+    {
+      id: 'blocked',
+      type: 'line',
+      source: 'blocked',
+      layout: { 'line-cap': 'round' },
+      paint: { 'line-color': BLOCKED_COLOURS[theme.name], 'line-width': 6 },
+    },
     { id: 'obstruction', type: 'symbol', source: 'obstruction', layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true } },
     {
       id: 'ring',
@@ -145,16 +255,34 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       id: CLUSTERS,
       type: 'circle',
       source: 'clusters',
-      paint: { 'circle-radius': ['step', ['get', 'count'], 10, 20, 12, 100, 14], 'circle-color': theme.halo, 'circle-opacity': 0.92, 'circle-stroke-color': theme.text, 'circle-stroke-width': 1.4 },
+      paint: {
+        'circle-radius': ['step', ['get', 'count'], 10, 20, 12, 100, 14],
+        'circle-color': theme.halo,
+        'circle-opacity': 0.92,
+        'circle-stroke-color': theme.text,
+        'circle-stroke-width': 1.4,
+      },
     },
     {
       id: 'cluster-counts',
       type: 'symbol',
       source: 'clusters',
-      layout: { 'text-field': ['to-string', ['get', 'count']], 'text-font': [FONT], 'text-size': 11, 'text-allow-overlap': true, 'text-ignore-placement': true },
+      layout: {
+        'text-field': ['to-string', ['get', 'count']],
+        'text-font': [FONT],
+        'text-size': 11,
+        'text-allow-overlap': true,
+        'text-ignore-placement': true,
+      },
       paint: { 'text-color': theme.text },
     },
-    { id: 'aim-axis', type: 'line', source: 'aim', filter: ['==', ['geometry-type'], 'LineString'], paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [2, 2] } },
+    {
+      id: 'aim-axis',
+      type: 'line',
+      source: 'aim',
+      filter: ['==', ['geometry-type'], 'LineString'],
+      paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [2, 2] },
+    },
     {
       id: 'aim',
       type: 'circle',
@@ -172,16 +300,54 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       type: 'symbol',
       source: 'aim',
       filter: ['has', 'label'],
-      layout: { 'text-field': ['get', 'label'], 'text-font': [FONT], 'text-size': 14, 'text-offset': [0, -1.4], 'text-allow-overlap': true, 'text-ignore-placement': true },
+      layout: {
+        'text-field': ['get', 'label'],
+        'text-font': [FONT],
+        'text-size': 14,
+        'text-offset': [0, -1.4],
+        'text-allow-overlap': true,
+        'text-ignore-placement': true,
+      },
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 2 },
     },
-    { id: 'cursor', type: 'circle', source: 'cursor', paint: { 'circle-radius': 6, 'circle-color': theme.text, 'circle-stroke-color': theme.halo, 'circle-stroke-width': 2.5 } },
-    { id: 'failed', type: 'symbol', source: 'failed', layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
+    {
+      id: 'cursor',
+      type: 'circle',
+      source: 'cursor',
+      paint: { 'circle-radius': 6, 'circle-color': theme.text, 'circle-stroke-color': theme.halo, 'circle-stroke-width': 2.5 },
+    },
+    {
+      id: 'failed',
+      type: 'symbol',
+      source: 'failed',
+      layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true },
+    },
   ];
 }
 
 /** Sources of features. */
-export const SOURCES = ['world', 'lakes', 'rivers', 'countries', 'towns', 'area', 'missing', CONTOUR_NAMES, 'region', 'lobe', 'links', 'chosen-link', 'answer', 'blocked', 'obstruction', 'failed', 'clusters', 'nodes', 'aim', 'cursor'] as const;
+export const SOURCES = [
+  'world',
+  'lakes',
+  'rivers',
+  'countries',
+  'towns',
+  'area',
+  'missing',
+  CONTOUR_NAMES,
+  'region',
+  'lobe',
+  'links',
+  'chosen-link',
+  'answer',
+  'blocked',
+  'obstruction',
+  'failed',
+  'clusters',
+  'nodes',
+  'aim',
+  'cursor',
+] as const;
 const WITH_STATES: readonly string[] = ['links', 'nodes'];
 
 export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {
@@ -189,7 +355,9 @@ export function style(sources: readonly string[], layers: readonly LayerSpecific
     version: 8,
     // Labels are drawn from this font; no glyph server is asked.
     'font-faces': { [FONT]: [{ url: new URL(inter, origin).href }] },
-    sources: Object.fromEntries(sources.map((name) => [name, { type: 'geojson', data: EMPTY, ...(WITH_STATES.includes(name) ? { promoteId: 'id' } : {}) }])),
+    sources: Object.fromEntries(
+      sources.map((name) => [name, { type: 'geojson', data: EMPTY, ...(WITH_STATES.includes(name) ? { promoteId: 'id' } : {}) }]),
+    ),
     // The relief comes when the server has said where there is ground.
     layers: layers.filter((layer) => layer.id !== RELIEF),
   } as StyleSpecification;

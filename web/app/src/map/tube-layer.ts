@@ -81,7 +81,14 @@ export class TubeLayer implements CustomLayerInterface {
       const node = byId.get(id);
       const foot_m = node ? ground(node) : null;
       const scale = node ? CIRCUMFERENCE_M * Math.cos((node.lat * Math.PI) / 180) : 1;
-      const found: [number, number, number] | null = node && foot_m !== null ? [mercatorX(turned(node.lon, first?.lon ?? 0)) - this.#anchor[0], mercatorY(node.lat) - this.#anchor[1], (foot_m + (node.height_agl_m ?? 0) * exaggeration) / scale] : null;
+      const found: [number, number, number] | null =
+        node && foot_m !== null
+          ? [
+              mercatorX(turned(node.lon, first?.lon ?? 0)) - this.#anchor[0],
+              mercatorY(node.lat) - this.#anchor[1],
+              (foot_m + (node.height_agl_m ?? 0) * exaggeration) / scale,
+            ]
+          : null;
       ends.set(id, found);
       return found;
     };
@@ -91,7 +98,14 @@ export class TubeLayer implements CustomLayerInterface {
       const [a, b] = [end(link.a_node_id), end(link.b_node_id)];
       if (!a || !b) continue;
       const middle = a.map((value, at) => (value + (b[at] as number)) / 2);
-      found.push(...a, ...middle, RATINGS.indexOf(rating(link, link.forward)), ...b, ...middle, RATINGS.indexOf(rating(link, link.reverse)));
+      found.push(
+        ...a,
+        ...middle,
+        RATINGS.indexOf(rating(link, link.forward)),
+        ...b,
+        ...middle,
+        RATINGS.indexOf(rating(link, link.reverse)),
+      );
     }
     const same = found.length === this.#tubes.length && found.every((value, at) => Math.fround(value) === this.#tubes[at]);
     if (same) return;
@@ -134,7 +148,10 @@ export class TubeLayer implements CustomLayerInterface {
     gl.uniformMatrix4fv(at('u_matrix'), false, anchored(args.defaultProjectionData.mainMatrix as ArrayLike<number>, this.#anchor));
     gl.uniform2f(at('u_half'), gl.drawingBufferWidth / 2, gl.drawingBufferHeight / 2);
     gl.uniform1f(at('u_width'), WIDTH_PX * (this.#map?.getPixelRatio() ?? 1));
-    gl.uniform4fv(at('u_colours'), RATINGS.flatMap((rated) => rgba(COLOURS[this.#theme][rated])));
+    gl.uniform4fv(
+      at('u_colours'),
+      RATINGS.flatMap((rated) => rgba(COLOURS[this.#theme][rated])),
+    );
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.CULL_FACE);
     gl.disable(gl.BLEND);

@@ -1,7 +1,15 @@
 // The map: what it draws and what the pointer does on it. It knows nothing of panels.
 import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature } from 'geojson';
-import { AttributionControl, type Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type LayerSpecification, type PaddingOptions } from 'maplibre-gl';
+import {
+  AttributionControl,
+  type Map as MapLibre,
+  ScaleControl,
+  setWorkerUrl,
+  type GeoJSONSource,
+  type LayerSpecification,
+  type PaddingOptions,
+} from 'maplibre-gl';
 import worker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import type { Link } from '../api/client';
 import { guarded } from '../faults';
@@ -9,22 +17,22 @@ import type { LatLon } from '../geo';
 import type { Grid } from '../store/grid';
 import type { Units } from '../units';
 import { COLOURS } from '../verdict';
-import { nearestHandle } from './aim';
 import { Basemap } from './basemap';
 import * as camera from './camera';
 import { CONTOUR_NAMES } from './contour-labels';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
 import { line, linkFeatures, nodeFeatures, point, type Box, type Placed } from './features';
+import type { MapEvents, MoreLayers } from './events';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
+import { hitOf } from './hit';
 import { KnownGround } from './known-ground';
-import { LargeMesh } from './large-mesh';
-import { nearestLink, nearestNode } from './net-data';
+import { isLarge, LargeMesh, NAMED_MAX } from './large-mesh';
 import { MissingPainter } from './missing-painter';
 import { NetPainter } from './net-painter';
 import { gateSky, mapOf } from './opened';
 import { PictureLayer } from './picture';
 import { PER_NODE, ranked } from './ranked';
-import { Pointer, type Hit, type PointerEvents } from './pointer';
+import { Pointer, type Hit } from './pointer';
 import { RaisedGround } from './raised-ground';
 import { ReliefPainter } from './relief-painter';
 import { CLUSTERS, DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX, TOWNS } from './style';
@@ -34,32 +42,10 @@ import { WorldMap } from './world-map';
 
 setWorkerUrl(worker);
 
-/** Sources and layers of a view, above those of all. */
-export interface MoreLayers {
-  sources: readonly string[];
-  layers(theme: MapTheme): LayerSpecification[];
-}
-
-export interface MapEvents extends PointerEvents {
-  moved(view: camera.View): void;
-  failed(text: string): void;
-}
-
-const CLICK_RADIUS_PX = 7;
-/** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
-const SKY_PITCH_DEG = 40;
-
-/** From so many nodes or links they are drawn by a layer of their own, and named when few are in view. */
-const MANY_NODES = 800;
-const MANY_LINKS = 2500;
-const NAMED_MAX = 150;
+const RELIEF_URL = `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
 
 /** Layers that flat ground alone has. */
 const FLAT: ReadonlySet<string> = new Set(['links', 'links-case', CONTOUR_NAMES]);
-
-function reliefUrl(): string {
-  return `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
-}
 
 export class MapView {
   readonly map: MapLibre;
@@ -95,32 +81,30 @@ export class MapView {
   /** The ground was replaced: what a browser has kept of it may be old. */
   #renewed = false;
 
-  constructor(container: HTMLElement, start: camera.View, dark: boolean, units: Units, private readonly events: MapEvents, private readonly more: MoreLayers = { sources: [], layers: () => [] }) {
+  constructor(
+    container: HTMLElement,
+    start: camera.View,
+    dark: boolean,
+    units: Units,
+    private readonly events: MapEvents,
+    private readonly more: MoreLayers = { sources: [], layers: () => [] },
+  ) {
     this.#theme = THEMES[dark ? 'dark' : 'light'];
     this.#own = [...SOURCES, ...more.sources];
-    this.relief = new ReliefPainter(reliefUrl(), (text) => this.events.failed(text));
-    this.picture = new PictureLayer('picture', [this.relief, this.missing, this.coverage, this.net], (zoom) => zoom > WORLD_ZOOM_MAX && !this.showsMissing());
+    this.relief = new ReliefPainter(RELIEF_URL, (text) => this.events.failed(text));
+    this.picture = new PictureLayer(
+      'picture',
+      [this.relief, this.missing, this.coverage, this.net],
+      (zoom) => zoom > WORLD_ZOOM_MAX && !this.showsMissing(),
+    );
     container.style.background = this.#theme.sea;
-    this.map = mapOf({
-      container,
-      style: style(this.#own, this.#layers(), location.origin),
-      center: [start.lon, start.lat],
-      zoom: start.zoom,
-      maxZoom: 18,
-      fadeDuration: 0,
-      transformRequest: (url) => ({ url, ...(this.#renewed ? { cache: 'no-cache' as const } : {}) }),
-      attributionControl: false,
-      dragRotate: false,
-      pitchWithRotate: false,
-      // Double click adds a node.
-      doubleClickZoom: false,
-      boxZoom: false,
-      // Skirts hang as curtains where the ground ends.
-      terrainSkirtLength: 'none',
-    });
+    this.map = mapOf(container, start, style(this.#own, this.#layers(), location.origin), () => this.#renewed);
     this.#scale = new ScaleControl({ unit: units, maxWidth: 110 });
     this.map.addControl(this.#scale, 'bottom-left');
-    this.map.addControl(new AttributionControl({ compact: true, customAttribution: 'Natural Earth, GeoNames (CC BY 4.0)' }), 'bottom-right');
+    this.map.addControl(
+      new AttributionControl({ compact: true, customAttribution: 'Natural Earth, GeoNames (CC BY 4.0)' }),
+      'bottom-right',
+    );
     this.map.touchZoomRotate.disableRotation();
     // Again after the browser took the GPU away and gave it back: MapLibre keeps its own layers only.
     // MapLibre drops what is thrown while a style is loaded.
@@ -141,17 +125,22 @@ export class MapView {
     });
     this.#ground = new RaisedGround(this.map, () => this.#drawTubes());
     this.tubes = this.#ground.tubes;
-    this.#area = new KnownGround(this.map, this.relief, this.missing, (name, features) => this.put(name, features));
-    new WorldMap(this.map, (name, features) => this.put(name, features), (place) => this.known(place));
+    const put = (name: string, features: readonly Feature[]) => this.put(name, features);
+    this.#area = new KnownGround(this.map, this.relief, this.missing, put);
+    new WorldMap(this.map, put, (place) => this.known(place));
     this.#pointer = new Pointer(this.map, (at, touch) => this.#hit(at, touch), events);
     this.map.on('click', CLUSTERS, (event) => void this.map.easeTo({ center: event.lngLat, zoom: this.map.getZoom() + 2 }));
   }
 
   /** Gives a new style the layers of the page, and what they show. */
   #furnish(): void {
-    gateSky(this.map, SKY_PITCH_DEG);
+    gateSky(this.map);
     guarded(() => this.#pictures());
-    for (const [layer, before] of [[this.picture, 'region'], [this.tubes, 'obstruction']] as const) guarded(() => void (this.map.getLayer(layer.id) || this.map.addLayer(layer, before)));
+    for (const [layer, before] of [
+      [this.picture, 'region'],
+      [this.tubes, 'obstruction'],
+    ] as const)
+      guarded(() => void (this.map.getLayer(layer.id) || this.map.addLayer(layer, before)));
     this.ready = true;
     for (const name of this.#own) {
       const features = this.#sources.get(name) ?? [];
@@ -208,7 +197,10 @@ export class MapView {
     if (!shown) return;
     const basemap = new Basemap(this.map, 'region');
     this.#basemap = basemap;
-    const open = () => void basemap.open(path, this.#theme).catch((fault) => this.events.failed(`the base map cannot be read: ${fault instanceof Error ? fault.message : fault}`));
+    const open = () =>
+      void basemap
+        .open(path, this.#theme)
+        .catch((fault) => this.events.failed(`the base map cannot be read: ${fault instanceof Error ? fault.message : fault}`));
     this.#styled(open);
   }
 
@@ -253,12 +245,14 @@ export class MapView {
 
   /** Shows the layers of a source, or hides them: an empty one still fills the stencil of the whole screen in each frame. */
   #reveal(source: string, filled: boolean): void {
-    for (const id of this.map.getLayersOrder()) if (this.map.getLayer(id)?.source === source) this.#show(id, filled && (this.#ground.raised ? !FLAT.has(id) : id !== DRAPED_MISSING));
+    for (const id of this.map.getLayersOrder())
+      if (this.map.getLayer(id)?.source === source) this.#show(id, filled && (this.#ground.raised ? !FLAT.has(id) : id !== DRAPED_MISSING));
   }
 
   #show(id: string, shown: boolean): void {
     const visibility = shown ? 'visible' : 'none';
-    if ((this.map.getLayoutProperty(id, 'visibility') ?? 'visible') !== visibility) this.map.setLayoutProperty(id, 'visibility', visibility);
+    if ((this.map.getLayoutProperty(id, 'visibility') ?? 'visible') !== visibility)
+      this.map.setLayoutProperty(id, 'visibility', visibility);
   }
 
   setNodes(nodes: readonly Placed[], byId: ReadonlyMap<string, Placed>): void {
@@ -288,7 +282,7 @@ export class MapView {
   }
 
   #isMany(): boolean {
-    return !this.#lines && !this.#ground.raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
+    return !this.#lines && !this.#ground.raised && isLarge(this.#nodes, this.#links);
   }
 
   /** Links above the raised ground; on flat ground they are lines. */
@@ -300,12 +294,8 @@ export class MapView {
 
   /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
   #drawNamed(): void {
-    const bounds = this.map.getBounds();
-    const inView = this.#nodes.filter((node) => !this.#large.clustered.has(node.id) && bounds.contains(camera.shown(this.map, node)));
-    const named = new Set(inView.length <= NAMED_MAX ? inView : []);
-    const special = [...this.#failed, ...(this.#chosen.size <= NAMED_MAX ? this.#chosen : [])];
-    for (const node of special.map((id) => this.#byId.get(id))) if (node) named.add(node);
-    this.put('nodes', nodeFeatures([...named]));
+    const named = this.#large.named(this.map, this.#nodes, this.#byId, [this.#failed, this.#chosen]);
+    this.put('nodes', nodeFeatures(named));
     this.#states(new Set(), this.#chosen);
   }
 
@@ -337,12 +327,19 @@ export class MapView {
     if (this.map.getLayer(TOWNS)) this.map.setLayoutProperty(TOWNS, 'visibility', many ? 'none' : 'visible'); // Marks of many nodes lie below names.
     this.#drawTubes();
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
-    const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : ranked(this.#links, this.#chosen, this.#perNode);
+    const links = many
+      ? this.#chosen.size && this.#chosen.size <= NAMED_MAX
+        ? this.#links.filter(own)
+        : []
+      : ranked(this.#links, this.#chosen, this.#perNode);
     const features = this.#lines ?? linkFeatures(links, this.#byId, this.#chosen, this.#failed);
     this.drawnLinks = features.length;
     this.put('links', features);
     const failed = [...this.#failed].map((id) => this.#byId.get(id)).filter((node) => node !== undefined);
-    this.put('failed', failed.map((node) => point(node)));
+    this.put(
+      'failed',
+      failed.map((node) => point(node)),
+    );
   }
 
   /** Crosses out nodes and leaves out their links. */
@@ -369,8 +366,14 @@ export class MapView {
 
   /** The obstruction of a link, and the parts of its path below the ground. */
   setObstructions(places: readonly LatLon[], parts: readonly (readonly [LatLon, LatLon])[] = []): void {
-    this.put('obstruction', places.map((place) => point(place)));
-    this.put('blocked', parts.map((part) => line(part)));
+    this.put(
+      'obstruction',
+      places.map((place) => point(place)),
+    );
+    this.put(
+      'blocked',
+      parts.map((part) => line(part)),
+    );
   }
 
   /** A place that the profile shows too. */
@@ -398,7 +401,7 @@ export class MapView {
     this.#renewed = this.known({ lat: 0, lon: 0 }) !== null;
     this.#area.show(boxes, zoom);
     const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
-    this.#styled(() => void (this.#area.load(reliefUrl(), zoom, this.#ground, relief) && this.setRaised(true)));
+    this.#styled(() => void (this.#area.load(RELIEF_URL, zoom, this.#ground, relief) && this.setRaised(true)));
   }
 
   /** The ground in three dimensions, links as tubes above it; coverage is left out of it. */
@@ -448,23 +451,17 @@ export class MapView {
     camera.goTo(this.map, place, padding);
   }
 
-  /** The handle at a point of the screen, else the node, else the link. */
-  #hit({ x, y }: { x: number; y: number }, touch = false): Hit {
+  #hit(at: { x: number; y: number }, touch = false): Hit {
     if (!this.ready) return {};
-    const handle = nearestHandle(this.#sources.get('aim') ?? [], (place) => this.map.project(camera.shown(this.map, place)), { x, y }, touch);
-    if (handle) return { handle };
-    if (this.#large.clustered.size && this.map.queryRenderedFeatures([x, y], { layers: [CLUSTERS] }).length) return {};
-    const box: [[number, number], [number, number]] = [[x - CLICK_RADIUS_PX, y - CLICK_RADIUS_PX], [x + CLICK_RADIUS_PX, y + CLICK_RADIUS_PX]];
-    const nodes = this.#large.clustered.size ? this.#nodes.filter((node) => !this.#large.clustered.has(node.id)) : this.#nodes;
-    const nearest = nearestNode(nodes, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX + 7);
-    if (nearest) return { node: nearest };
-    if (this.#many || this.#ground.raised) {
-      const link = nearestLink(this.#many ? this.#ranked : this.#links, this.#byId, (place) => this.map.project(camera.shown(this.map, place)), { x, y }, CLICK_RADIUS_PX);
-      return link ? { link } : {};
-    }
-    const [feature] = this.map.queryRenderedFeatures(box, { layers: ['links'] });
-    if (feature) return { link: [String(feature.properties['a']), String(feature.properties['b'])] };
-    return {};
+    const { clustered } = this.#large;
+    const isDrawn = this.#many || this.#ground.raised;
+    return hitOf(this.map, at, touch, {
+      handles: this.#sources.get('aim') ?? [],
+      nodes: clustered.size ? this.#nodes.filter((node) => !clustered.has(node.id)) : this.#nodes,
+      isClustered: clustered.size > 0,
+      links: isDrawn ? (this.#many ? this.#ranked : this.#links) : null,
+      byId: this.#byId,
+    });
   }
 
   /** Features of the links of the node that is dragged. */
@@ -477,7 +474,10 @@ export class MapView {
     if (this.#many) {
       // The large mesh stays as it is; the node and its links are drawn over it until it is dropped.
       this.put('nodes', nodeFeatures([{ ...node, ...to }]));
-    } else (this.map.getSource('nodes') as GeoJSONSource | undefined)?.updateData({ update: [{ id, newGeometry: { type: 'Point', coordinates: [to.lon, to.lat] } }] });
+    } else
+      (this.map.getSource('nodes') as GeoJSONSource | undefined)?.updateData({
+        update: [{ id, newGeometry: { type: 'Point', coordinates: [to.lon, to.lat] } }],
+      });
     const byId = new Map(this.#byId).set(id, { ...node, ...to });
     const isMine = (link: Link) => link.a_node_id === id || link.b_node_id === id;
     if (links) this.#previewed = { id, links };

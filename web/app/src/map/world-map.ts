@@ -9,7 +9,17 @@ import { countries, DETAILS, waters, type Detail } from './world';
 /** Zoom from which towns of all sizes are named. */
 const TOWNS_ZOOM_MIN = 5.5;
 /** Inhabitants from which a town is named at a zoom, greatest first. */
-const RANKS: readonly (readonly [population: number, zoom: number])[] = [[5e6, 2.5], [2e6, 3.5], [1e6, 4.5], [5e5, 5.2], [2e5, 6], [1e5, 7], [5e4, 8], [2e4, 9], [0, 10]];
+const RANKS: readonly (readonly [population: number, zoom: number])[] = [
+  [5e6, 2.5],
+  [2e6, 3.5],
+  [1e6, 4.5],
+  [5e5, 5.2],
+  [2e5, 6],
+  [1e5, 7],
+  [5e4, 8],
+  [2e4, 9],
+  [0, 10],
+];
 const CAPITAL_ZOOM = 3.5;
 
 function townFeature(town: Town): Feature {
@@ -60,7 +70,10 @@ export class WorldMap {
       this.put('world', areas);
       this.put('lakes', lakes);
       this.put('rivers', rivers);
-      this.put('countries', areas.flatMap((area) => label(area)));
+      this.put(
+        'countries',
+        areas.flatMap((area) => label(area)),
+      );
     }
   }
 
@@ -93,4 +106,3 @@ function label(area: Feature): Feature[] {
   const name = (area.properties as { name?: string } | null)?.name;
   return place && name ? [point(place, { name, rank: -size })] : [];
 }
-

@@ -19,7 +19,10 @@ export const DETAILS: readonly Detail[] = [
 ];
 
 /** Features of the objects of a TopoJSON document, by the names of these. */
-async function features<Name extends string>(document: Promise<{ default: unknown }>, ...names: readonly Name[]): Promise<Record<Name, Feature[]>> {
+async function features<Name extends string>(
+  document: Promise<{ default: unknown }>,
+  ...names: readonly Name[]
+): Promise<Record<Name, Feature[]>> {
   const [{ feature }, { default: atlas }] = await Promise.all([import('topojson-client'), document]);
   const topology = atlas as Parameters<typeof feature>[0];
   const of = (name: Name) => {

@@ -42,7 +42,16 @@ export async function mapPicture({ plan, coverages, ui }: App, area: Area, units
   const faults: string[] = [];
   let view: MapView | null = null;
   try {
-    view = new MapView(box, WORLD, false, units, { moved: ignore, pointer: ignore, picked: ignore, doubled: ignore, dragged: ignore, pressed: ignore, hovered: ignore, failed: (text) => void faults.push(text) });
+    view = new MapView(box, WORLD, false, units, {
+      moved: ignore,
+      pointer: ignore,
+      picked: ignore,
+      doubled: ignore,
+      dragged: ignore,
+      pressed: ignore,
+      hovered: ignore,
+      failed: (text) => void faults.push(text),
+    });
     const { map } = view;
     map.setPixelRatio(PIXEL_RATIO);
     view.setRoles(plan.roles);
@@ -55,11 +64,22 @@ export async function mapPicture({ plan, coverages, ui }: App, area: Area, units
     view.setBasemap(offer().basemap, true);
     await new Promise((ready) => (map.loaded() ? ready(null) : map.once('load', ready)));
     const centre = plan.deployment?.center;
-    view.fit(plan.nodes.length ? plan.nodes : centre ? [centre] : [], { top: PADDING_PX, bottom: PADDING_PX, left: PADDING_PX, right: PADDING_PX }, false);
+    view.fit(
+      plan.nodes.length ? plan.nodes : centre ? [centre] : [],
+      { top: PADDING_PX, bottom: PADDING_PX, left: PADDING_PX, right: PADDING_PX },
+      false,
+    );
     await settled(view);
-    const attributions = Object.values(map.getStyle().sources).flatMap((source) => ('attribution' in source && source.attribution ? [texts.parseFromString(source.attribution, 'text/html').body.textContent ?? ''] : []));
+    const attributions = Object.values(map.getStyle().sources).flatMap((source) =>
+      'attribution' in source && source.attribution ? [texts.parseFromString(source.attribution, 'text/html').body.textContent ?? ''] : [],
+    );
     if (faults[0]) throw new Error(faults[0]);
-    return { url: await pictureOf(view), scale: scaleOf(map.getCenter().lat, map.getZoom(), units), attributions, hasMissing: view.showsMissing() };
+    return {
+      url: await pictureOf(view),
+      scale: scaleOf(map.getCenter().lat, map.getZoom(), units),
+      attributions,
+      hasMissing: view.showsMissing(),
+    };
   } finally {
     view?.destroy();
     box.remove();

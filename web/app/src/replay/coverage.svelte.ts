@@ -32,7 +32,13 @@ export class FollowingCoverage {
       this.#planned = new Map(nodes.map((node) => [node.name, node.id]));
       // A deployment has one coverage on the server, with one set of failed nodes.
       await app.coverages.mesh.stop();
-      await this.coverages.mesh.start(within, nodes, { rx_height_agl_m: RX_HEIGHT_AGL_M }, areaAround(nodes, CELLS), frame ? this.#missing(frame) : new Set());
+      await this.coverages.mesh.start(
+        within,
+        nodes,
+        { rx_height_agl_m: RX_HEIGHT_AGL_M },
+        areaAround(nodes, CELLS),
+        frame ? this.#missing(frame) : new Set(),
+      );
     } finally {
       this.busy = false;
     }

@@ -116,7 +116,9 @@ export function between(frame: Frame, next: Frame | null, at_s: number): Frame {
   const after = new Map(next.nodes.map((node) => [node.node_id, node]));
   const nodes = frame.nodes.map((node) => {
     const to = after.get(node.node_id);
-    return to && (to.lat !== node.lat || to.lon !== node.lon) ? { ...node, lat: node.lat + (to.lat - node.lat) * part, lon: node.lon + (to.lon - node.lon) * part } : node;
+    return to && (to.lat !== node.lat || to.lon !== node.lon)
+      ? { ...node, lat: node.lat + (to.lat - node.lat) * part, lon: node.lon + (to.lon - node.lon) * part }
+      : node;
   });
   return { ...frame, nodes };
 }

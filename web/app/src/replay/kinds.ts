@@ -9,10 +9,18 @@ export type Measure = 'probability' | 'margin' | 'etx';
 export const KINDS: readonly Kind[] = ['excellent', 'good', 'marginal', 'poor', 'down', 'cut'];
 
 /** Highest expected transmissions of a kind. */
-const ETX_MAX: [Kind, number][] = [['excellent', 1.1], ['good', 1.5], ['marginal', 2.5]];
+const ETX_MAX: [Kind, number][] = [
+  ['excellent', 1.1],
+  ['good', 1.5],
+  ['marginal', 2.5],
+];
 
 /** Least margin of a kind, dB. */
-const MARGIN_MIN: [Kind, number][] = [['excellent', 20], ['good', 10], ['marginal', 3]];
+const MARGIN_MIN: [Kind, number][] = [
+  ['excellent', 20],
+  ['good', 10],
+  ['marginal', 3],
+];
 
 export const RULES: Record<Measure, Record<Kind, string>> = {
   probability: { excellent: 'works with ≥ 99 %', good: '≥ 90 %', marginal: '≥ 50 %', poor: '< 50 %', down: 'down', cut: 'cut' },
@@ -85,7 +93,11 @@ export function differences(recorded: Frame, changed: Frame, units: Units): Diff
     found.push({ id, what: `${from} – ${to}`, recorded: a, changed: b });
   }
   const routes = both.map((frame) => new Map(frame.flows.map((flow) => [flow.flow_id, flow])));
-  const route = (at: number, id: string) => routes[at]?.get(id)?.path.map((node) => nameOf(both, node)).join(' → ') || 'no route';
+  const route = (at: number, id: string) =>
+    routes[at]
+      ?.get(id)
+      ?.path.map((node) => nameOf(both, node))
+      .join(' → ') || 'no route';
   for (const [id, flow] of new Map(both.flatMap((frame) => frame.flows.map((one) => [one.flow_id, one] as const)))) {
     if (route(0, id) !== route(1, id)) found.push({ id, what: `Flow ${flow.name}`, recorded: route(0, id), changed: route(1, id) });
   }

@@ -30,18 +30,57 @@ function layers(theme: MapTheme): LayerSpecification[] {
   const route = ANSWER_COLOURS[theme.name];
   const failed: ExpressionSpecification = ['case', ['get', 'operating'], 1, 0.35];
   return [
-    { id: 'r-tracks', type: 'line', source: 'r-tracks', paint: { 'line-color': theme.text, 'line-width': 1.6, 'line-dasharray': [1.5, 2], 'line-opacity': 0.75 } },
-    { id: 'r-marked', type: 'line', source: 'r-links', filter: ['get', 'marked'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 11, 'line-opacity': 0.3 } },
+    {
+      id: 'r-tracks',
+      type: 'line',
+      source: 'r-tracks',
+      paint: { 'line-color': theme.text, 'line-width': 1.6, 'line-dasharray': [1.5, 2], 'line-opacity': 0.75 },
+    },
+    {
+      id: 'r-marked',
+      type: 'line',
+      source: 'r-links',
+      filter: ['get', 'marked'],
+      layout: { 'line-cap': 'round' },
+      paint: { 'line-color': theme.ring, 'line-width': 11, 'line-opacity': 0.3 },
+    },
     { id: 'r-case', type: 'line', source: 'r-links', paint: { 'line-color': theme.halo, 'line-width': 5, 'line-opacity': 0.65 } },
-    { id: 'r-routes', type: 'line', source: 'r-routes', layout: { 'line-cap': 'round', 'line-join': 'round' }, paint: { 'line-color': route, 'line-width': 9, 'line-opacity': 0.4 } },
+    {
+      id: 'r-routes',
+      type: 'line',
+      source: 'r-routes',
+      layout: { 'line-cap': 'round', 'line-join': 'round' },
+      paint: { 'line-color': route, 'line-width': 9, 'line-opacity': 0.4 },
+    },
     {
       id: 'r-links',
       type: 'line',
       source: 'r-links',
-      paint: { 'line-color': byKind((kind) => colour(kind, theme.name)), 'line-width': byKind(width), 'line-dasharray': byKind((kind) => ['literal', dash(kind)]) },
+      paint: {
+        'line-color': byKind((kind) => colour(kind, theme.name)),
+        'line-width': byKind(width),
+        'line-dasharray': byKind((kind) => ['literal', dash(kind)]),
+      },
     },
-    { id: 'r-cuts', type: 'symbol', source: 'r-cuts', layout: { 'icon-image': 'obstruction', 'icon-size': 0.85, 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
-    { id: 'r-ring', type: 'circle', source: 'r-nodes', filter: ['get', 'marked'], paint: { 'circle-radius': 15, 'circle-color': theme.ring, 'circle-opacity': 0.24, 'circle-stroke-color': theme.ring, 'circle-stroke-width': 2 } },
+    {
+      id: 'r-cuts',
+      type: 'symbol',
+      source: 'r-cuts',
+      layout: { 'icon-image': 'obstruction', 'icon-size': 0.85, 'icon-allow-overlap': true, 'icon-ignore-placement': true },
+    },
+    {
+      id: 'r-ring',
+      type: 'circle',
+      source: 'r-nodes',
+      filter: ['get', 'marked'],
+      paint: {
+        'circle-radius': 15,
+        'circle-color': theme.ring,
+        'circle-opacity': 0.24,
+        'circle-stroke-color': theme.ring,
+        'circle-stroke-width': 2,
+      },
+    },
     {
       id: 'r-nodes',
       type: 'symbol',
@@ -49,7 +88,13 @@ function layers(theme: MapTheme): LayerSpecification[] {
       layout: NODE_LAYOUT,
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8, 'icon-opacity': failed },
     },
-    { id: 'r-failed', type: 'symbol', source: 'r-nodes', filter: ['!', ['get', 'operating']], layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
+    {
+      id: 'r-failed',
+      type: 'symbol',
+      source: 'r-nodes',
+      filter: ['!', ['get', 'operating']],
+      layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true, 'icon-ignore-placement': true },
+    },
   ];
 }
 
@@ -72,7 +117,14 @@ export class ReplayMap {
   constructor(element: HTMLElement, start: View, dark: boolean, units: Units, events: ReplayMapEvents) {
     const nothing = () => undefined;
     const picked = (what: { place: LatLon }) => events.chosen(this.#hit(what.place));
-    this.view = new MapView(element, start, dark, units, { moved: events.moved, pointer: nothing, picked, doubled: nothing, dragged: nothing, failed: events.failed }, { sources: SOURCES, layers });
+    this.view = new MapView(
+      element,
+      start,
+      dark,
+      units,
+      { moved: events.moved, pointer: nothing, picked, doubled: nothing, dragged: nothing, failed: events.failed },
+      { sources: SOURCES, layers },
+    );
     this.view.map.on('load', () => (element.dataset['ready'] = 'true'));
   }
 
@@ -82,18 +134,35 @@ export class ReplayMap {
     const nodes = new Map(frame.nodes.map((node) => [node.node_id, node]));
     const marked = (id: string) => id === chosen || differ.has(id);
     const ways = [...tracks].filter(([id, way]) => way.length > 1 && nodes.has(id));
-    this.view.put('r-tracks', ways.map(([id, way]) => ({ type: 'Feature', properties: { id }, geometry: { type: 'LineString', coordinates: way } })));
+    this.view.put(
+      'r-tracks',
+      ways.map(([id, way]) => ({ type: 'Feature', properties: { id }, geometry: { type: 'LineString', coordinates: way } })),
+    );
     const drawn = frame.links.flatMap((link) => {
       const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
       return a && b ? [{ link, a, b, kind: kindOf(link, measure), id: linkId(link) }] : [];
     });
-    this.view.put('r-links', drawn.map(({ a, b, kind, id }) => line([a, b], { id, kind, marked: marked(id) })));
-    this.view.put('r-cuts', drawn.filter(({ kind }) => kind === 'cut').map(({ a, b }) => point({ lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 })));
-    this.view.put('r-routes', frame.flows.flatMap((flow) => {
-      const places = flow.path.map((id) => nodes.get(id)).filter((node) => node !== undefined);
-      return places.length > 1 ? [line(places, { name: flow.name })] : [];
-    }));
-    this.view.put('r-nodes', frame.nodes.map((node) => point(node, { id: node.node_id, name: node.name, role: node.role, operating: node.operating, marked: marked(node.node_id) })));
+    this.view.put(
+      'r-links',
+      drawn.map(({ a, b, kind, id }) => line([a, b], { id, kind, marked: marked(id) })),
+    );
+    this.view.put(
+      'r-cuts',
+      drawn.filter(({ kind }) => kind === 'cut').map(({ a, b }) => point({ lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 })),
+    );
+    this.view.put(
+      'r-routes',
+      frame.flows.flatMap((flow) => {
+        const places = flow.path.map((id) => nodes.get(id)).filter((node) => node !== undefined);
+        return places.length > 1 ? [line(places, { name: flow.name })] : [];
+      }),
+    );
+    this.view.put(
+      'r-nodes',
+      frame.nodes.map((node) =>
+        point(node, { id: node.node_id, name: node.name, role: node.role, operating: node.operating, marked: marked(node.node_id) }),
+      ),
+    );
   }
 
   /** The node at a place of the screen, else the link, else null. */
@@ -109,7 +178,13 @@ export class ReplayMap {
     }
     if (nearest) return nearest.id;
     const [r, { x, y }] = [LINK_RADIUS_PX, at];
-    const [feature] = map.queryRenderedFeatures([[x - r, y - r], [x + r, y + r]], { layers: ['r-links'] });
+    const [feature] = map.queryRenderedFeatures(
+      [
+        [x - r, y - r],
+        [x + r, y + r],
+      ],
+      { layers: ['r-links'] },
+    );
     return feature ? String(feature.properties['id']) : null;
   }
 

@@ -57,7 +57,11 @@ export class Replay {
   }
 
   /** Names of nodes now. */
-  names = $derived(new Map((this.shown ? [...this.shown.recorded.nodes, ...(this.shown.changed?.nodes ?? [])] : []).map((node) => [node.node_id, node.name])));
+  names = $derived(
+    new Map(
+      (this.shown ? [...this.shown.recorded.nodes, ...(this.shown.changed?.nodes ?? [])] : []).map((node) => [node.node_id, node.name]),
+    ),
+  );
 
   #begun: Promise<void> | null = null;
 
@@ -149,7 +153,10 @@ export class Replay {
     this.playing = false;
     this.choose(made);
     const dropped = made.notes.reduce((sum, note) => sum + note.count, 0);
-    if (made.notes.length) app.ui.tell(`${made.name ?? 'The recording'}: ${count(dropped, 'value')} dropped, completed or converted, first ${made.notes[0]?.what}.`);
+    if (made.notes.length)
+      app.ui.tell(
+        `${made.name ?? 'The recording'}: ${count(dropped, 'value')} dropped, completed or converted, first ${made.notes[0]?.what}.`,
+      );
   }
 
   /** Replays the log with changes beside it. */
@@ -212,10 +219,7 @@ export class Replay {
     const changed = (this.held ? this.#changed?.first(at_s, step_s) : this.#changed?.at(at_s, step_s)) ?? null;
     this.waits = !this.fault && (recorded === null || (this.#changed !== null && changed === null));
     if (!recorded || this.waits) return;
-    this.shown = {
-      recorded: between(recorded.frame, recorded.next, at_s),
-      changed: changed && between(changed.frame, changed.next, at_s),
-    };
+    this.shown = { recorded: between(recorded.frame, recorded.next, at_s), changed: changed && between(changed.frame, changed.next, at_s) };
   }
 
   /** Ways of the nodes up to now, by node. */
@@ -285,19 +289,35 @@ export function eventText(event: Info['events'][number], names: ReadonlyMap<stri
   const pair = `${name('a')} – ${name('b')}`;
   const weather = (body['environment'] as { rain_rate_mm_h?: number } | undefined)?.rain_rate_mm_h;
   switch (event.command) {
-    case 'node.add': return `${String(body['name'] ?? name('node'))} joins`;
-    case 'node.fail': return `${name('node')} fails`;
-    case 'node.restore': return `${name('node')} is repaired`;
-    case 'node.remove': return `${name('node')} leaves`;
-    case 'link.fail': return `${pair} is cut`;
-    case 'link.restore': return `${pair} is mended`;
-    case 'flow.start': return `Flow ${String(body['name'] ?? '')} starts`;
-    case 'flow.stop': return 'A flow stops';
-    case 'environment.set': return typeof weather === 'number' ? `Rain ${weather} mm/h` : 'The environment changes';
-    case 'node.update': case 'node.set_station': return `${name('node')} changes`;
-    case 'node.move': case 'motion.goto': case 'motion.follow': return `${name('node')} moves`;
-    case 'motion.stop': return `${name('node')} stops`;
-    default: return event.command;
+    case 'node.add':
+      return `${String(body['name'] ?? name('node'))} joins`;
+    case 'node.fail':
+      return `${name('node')} fails`;
+    case 'node.restore':
+      return `${name('node')} is repaired`;
+    case 'node.remove':
+      return `${name('node')} leaves`;
+    case 'link.fail':
+      return `${pair} is cut`;
+    case 'link.restore':
+      return `${pair} is mended`;
+    case 'flow.start':
+      return `Flow ${String(body['name'] ?? '')} starts`;
+    case 'flow.stop':
+      return 'A flow stops';
+    case 'environment.set':
+      return typeof weather === 'number' ? `Rain ${weather} mm/h` : 'The environment changes';
+    case 'node.update':
+    case 'node.set_station':
+      return `${name('node')} changes`;
+    case 'node.move':
+    case 'motion.goto':
+    case 'motion.follow':
+      return `${name('node')} moves`;
+    case 'motion.stop':
+      return `${name('node')} stops`;
+    default:
+      return event.command;
   }
 }
 
@@ -310,4 +330,3 @@ export function eventSign(command: string): string {
   if (command === 'node.add' || command === 'flow.start') return '+';
   return command === 'node.remove' || command === 'flow.stop' ? '−' : '•';
 }
-

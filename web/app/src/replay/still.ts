@@ -39,7 +39,8 @@ export async function compose(maps: HTMLCanvasElement[], caption: Caption): Prom
   const rain = caption.rain_mm_h > 0 ? ` · rain ${caption.rain_mm_h} mm/h` : '';
   pen.fillText(`${caption.title} · ${clock(caption.at_s)}${rain}`, MARGIN_PX, HEAD_PX / 2);
   pen.font = '600 12px Inter, sans-serif';
-  if (caption.names.length > 1) caption.names.forEach((name, at) => pen.fillText(name, (at * first.width) / ratio + MARGIN_PX, HEAD_PX + 14));
+  if (caption.names.length > 1)
+    caption.names.forEach((name, at) => pen.fillText(name, (at * first.width) / ratio + MARGIN_PX, HEAD_PX + 14));
   let x = MARGIN_PX;
   const y = canvas.height / ratio - KEY_PX / 2;
   pen.font = '12px Inter, sans-serif';
@@ -55,5 +56,7 @@ export async function compose(maps: HTMLCanvasElement[], caption: Caption): Prom
     pen.fillText(text, x + 36, y);
     x += 36 + pen.measureText(text).width + 16;
   }
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser made no picture.'))), 'image/png'));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser made no picture.'))), 'image/png'),
+  );
 }

@@ -1,5 +1,15 @@
 // The stores of the page, and the jobs that need more than one of them.
-import { api, Refusal, wanted, type GroundFetch, type Imported, type LinkAnalysis, type NewNode, type Node, type ReplayInfo } from '../api/client';
+import {
+  api,
+  Refusal,
+  wanted,
+  type GroundFetch,
+  type Imported,
+  type LinkAnalysis,
+  type NewNode,
+  type Node,
+  type ReplayInfo,
+} from '../api/client';
 import { offer } from '../api/offer';
 import { textOf } from '../faults';
 import { distance_m, wrapped, type LatLon } from '../geo';
@@ -84,7 +94,17 @@ export class App {
     const node = this.plan.byId.get(this.history.live(id));
     if (!node) return null;
     const { lat, lon, height_agl_m, radio, pointing, surroundings, indoor, woodland_depth_m } = node;
-    return JSON.stringify([lat, lon, height_agl_m, radio, pointing ?? null, surroundings, indoor, woodland_depth_m, this.plan.deployment?.environment]);
+    return JSON.stringify([
+      lat,
+      lon,
+      height_agl_m,
+      radio,
+      pointing ?? null,
+      surroundings,
+      indoor,
+      woodland_depth_m,
+      this.plan.deployment?.environment,
+    ]);
   }
 
   /** Does work and shows why it failed, if it did. */
@@ -185,7 +205,13 @@ export class App {
 
   /** The part of the map that panels cover, px. */
   padding(): { top: number; bottom: number; left: number; right: number } {
-    if (this.ui.phone) return { top: this.coverages.grid ? 150 : 60, bottom: this.ui.selected.length ? innerHeight * SHEET_SHARE : 70, left: 50, right: 110 };
+    if (this.ui.phone)
+      return {
+        top: this.coverages.grid ? 150 : 60,
+        bottom: this.ui.selected.length ? innerHeight * SHEET_SHARE : 70,
+        left: 50,
+        right: 110,
+      };
     // Legends stand at the lower left.
     const height = this.map?.map.getContainer().clientHeight ?? innerHeight;
     return { top: Math.min(70, height / 6), bottom: Math.min(150, height / 3), left: 70, right: 60 };
@@ -261,9 +287,14 @@ export class App {
     const { course } = this.paths;
     if (!course) return;
     this.paths.heights_agl_m = heights_agl_m;
-    const taller = new Map(course.ends.flatMap(({ id, height_agl_m }, at) => (id && heights_agl_m[at] !== null && heights_agl_m[at] !== height_agl_m ? [[id, heights_agl_m[at] as number] as const] : [])));
+    const taller = new Map(
+      course.ends.flatMap(({ id, height_agl_m }, at) =>
+        id && heights_agl_m[at] !== null && heights_agl_m[at] !== height_agl_m ? [[id, heights_agl_m[at] as number] as const] : [],
+      ),
+    );
     this.paths.raise(heights_agl_m);
-    if (taller.size) await this.attempt(() => this.commands.edit([...taller.keys()], ({ id }) => ({ height_agl_m: taller.get(id) ?? null }), 'Height'));
+    if (taller.size)
+      await this.attempt(() => this.commands.edit([...taller.keys()], ({ id }) => ({ height_agl_m: taller.get(id) ?? null }), 'Height'));
     // Another drag may have begun meanwhile.
     if (this.paths.heights_agl_m === heights_agl_m) this.paths.heights_agl_m = null;
   }
@@ -332,7 +363,8 @@ export class App {
 
   /** Imports a file as a plan, as a recording, or as both. */
   async #importFile(file: File): Promise<void> {
-    const report = (made: { imported: Imported } | { recorded: true } | { reason: string }) => void (this.reports = [...this.reports, { file: file.name, ...made }]);
+    const report = (made: { imported: Imported } | { recorded: true } | { reason: string }) =>
+      void (this.reports = [...this.reports, { file: file.name, ...made }]);
     await this.attempt(async () => {
       try {
         const imported = await importPlan(file);
@@ -353,29 +385,21 @@ export class App {
     });
   }
 
-  /** Offers a file to the person. */
-  save(content: Blob, name: string): void {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(content);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
-
-  /** Takes a file from the server. */
-  download(path: string): void {
-    const link = document.createElement('a');
-    link.href = path;
-    link.download = '';
-    link.click();
-  }
-
   /** Keeps the fields of a node as a template. */
   async keepTemplate(node: Node): Promise<void> {
     const names = new Set(this.plan.templates.map((template) => template.name));
     let name = node.name;
     for (let number = 2; names.has(name); number++) name = `${node.name} ${number}`;
-    const body = { name, role: node.role, height_agl_m: node.height_agl_m, radio: node.radio, ...(node.pointing ? { pointing: node.pointing } : {}), surroundings: node.surroundings, indoor: node.indoor, woodland_depth_m: node.woodland_depth_m };
+    const body = {
+      name,
+      role: node.role,
+      height_agl_m: node.height_agl_m,
+      radio: node.radio,
+      ...(node.pointing ? { pointing: node.pointing } : {}),
+      surroundings: node.surroundings,
+      indoor: node.indoor,
+      woodland_depth_m: node.woodland_depth_m,
+    };
     const made = await this.attempt(() => wanted(api.POST('/api/v1/templates', { body })));
     if (!made) return;
     await this.attempt(() => this.plan.listTemplates());

@@ -52,7 +52,8 @@ export class Changes {
     if (!this.#deployment || document.hidden || this.#source) return;
     const source = new EventSource(`/api/v1/deployments/${this.#deployment}/changes`);
     this.#source = source;
-    const on = <T>(name: string, act: (data: T) => void) => source.addEventListener(name, (event) => act(JSON.parse((event as MessageEvent<string>).data) as T));
+    const on = <T>(name: string, act: (data: T) => void) =>
+      source.addEventListener(name, (event) => act(JSON.parse((event as MessageEvent<string>).data) as T));
     on('started', () => {
       if (this.#missed) this.events.reset();
       this.#missed = false;

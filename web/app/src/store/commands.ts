@@ -228,7 +228,13 @@ export class Commands {
         await this.#place(id, start, end);
         left = end;
       };
-      return { id: () => id, name: this.#known(id).name, check: () => void (left && this.#unchanged(id, left)), do: () => move(from, to), undo: () => move(to, from) };
+      return {
+        id: () => id,
+        name: this.#known(id).name,
+        check: () => void (left && this.#unchanged(id, left)),
+        do: () => move(from, to),
+        undo: () => move(to, from),
+      };
     });
     await this.history.run(
       this.#batch(steps, {
@@ -256,7 +262,13 @@ export class Commands {
         await this.#patch(id, next);
         left = fields(this.#known(id), patch);
       };
-      return { id: () => id, name: before.name, check: () => void (left && this.#unchanged(id, left)), do: () => change(patch), undo: () => change(patchOf(fields(before, patch))) };
+      return {
+        id: () => id,
+        name: before.name,
+        check: () => void (left && this.#unchanged(id, left)),
+        do: () => change(patch),
+        undo: () => change(patchOf(fields(before, patch))),
+      };
     });
     await this.history.run(
       this.#batch(steps, {

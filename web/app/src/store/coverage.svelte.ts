@@ -4,7 +4,21 @@ import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-painter';
 import { PERCENT_MIN } from '../verdict';
 import { stepped, table, type PaletteName } from '../palettes';
-import { COMMON, common, coverOf, emptyGrid, NO_GROUND, PATH_MISSING, put, SERVER_MASK, strongest, type CellTile, type Cover, type Grid, type GridBounds } from './grid';
+import {
+  COMMON,
+  common,
+  coverOf,
+  emptyGrid,
+  NO_GROUND,
+  PATH_MISSING,
+  put,
+  SERVER_MASK,
+  strongest,
+  type CellTile,
+  type Cover,
+  type Grid,
+  type GridBounds,
+} from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
 import { store, stored } from './ui.svelte';
 
@@ -69,7 +83,10 @@ export class Coverages {
   /** `subjectOf` describes a node and its environment as they are now; null for one that is not there. */
   constructor(
     private readonly subjectOf: (nodeId: string) => string | null = () => null,
-    private readonly keeper: { finished(job: Job): void; removed(job: Job): void } = { finished: () => undefined, removed: () => undefined },
+    private readonly keeper: { finished(job: Job): void; removed(job: Job): void } = {
+      finished: () => undefined,
+      removed: () => undefined,
+    },
   ) {}
 
   jobs = $state.raw<Job[]>([]);
@@ -97,7 +114,9 @@ export class Coverages {
   /** True if cells are coloured by their SINR. */
   bySinr = $derived(this.colouring === 'sinr' && this.mesh.grid?.sinr !== undefined);
   /** The grid as it is drawn, whose values are powers or SINRs. */
-  drawn = $derived.by(() => (this.grid && this.bySinr ? { ...this.grid, power: this.grid.sinr as Int16Array } : (this.#common ?? this.grid)));
+  drawn = $derived.by(() =>
+    this.grid && this.bySinr ? { ...this.grid, power: this.grid.sinr as Int16Array } : (this.#common ?? this.grid),
+  );
   /** True if cells are coloured by which of two nodes serve them. */
   byCommon = $derived(this.colouring === 'common' && this.shown.length === 2);
   #common = $derived.by(() => {
@@ -111,7 +130,9 @@ export class Coverages {
   commonCover = $derived.by(() => {
     const grid = this.#common;
     if (!grid) return null;
-    const areas_km2 = Object.values(COMMON).map((part) => coverOf(grid, (cell) => ((grid.meta[cell] as number) & SERVER_MASK) === part).area_km2) as [number, number, number];
+    const areas_km2 = Object.values(COMMON).map(
+      (part) => coverOf(grid, (cell) => ((grid.meta[cell] as number) & SERVER_MASK) === part).area_km2,
+    ) as [number, number, number];
     const all_km2 = areas_km2[0] + areas_km2[1] + areas_km2[2];
     return { areas_km2, share: all_km2 ? areas_km2[COMMON.both] / all_km2 : 0 };
   });
@@ -136,18 +157,24 @@ export class Coverages {
   });
   /** Received power or SINR from which a cell is drawn. */
   threshold = $derived(this.needed === null ? -999 : this.needed + this.threshold_db);
-  look = $derived.by(
-    (): CoverageStyle => ({
-      colouring: this.byCommon ? 'server' : this.colouring === 'sinr' || this.colouring === 'common' ? 'power' : this.colouring,
-      palette: this.byCommon ? table('common') : this.colouring === 'power' && this.unit === 'rate' && this.rates.length ? stepped(this.palette, this.rates.map((step) => step.from_dbm), this.range) : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
-      low: this.range[0],
-      high: this.range[1],
-      threshold: this.threshold,
-      threshold_percent: this.threshold_percent,
-      opacity: this.opacity,
-      smooth: this.smooth,
-    }),
-  );
+  look = $derived.by((): CoverageStyle => ({
+    colouring: this.byCommon ? 'server' : this.colouring === 'sinr' || this.colouring === 'common' ? 'power' : this.colouring,
+    palette: this.byCommon
+      ? table('common')
+      : this.colouring === 'power' && this.unit === 'rate' && this.rates.length
+        ? stepped(
+            this.palette,
+            this.rates.map((step) => step.from_dbm),
+            this.range,
+          )
+        : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
+    low: this.range[0],
+    high: this.range[1],
+    threshold: this.threshold,
+    threshold_percent: this.threshold_percent,
+    opacity: this.opacity,
+    smooth: this.smooth,
+  }));
 
   /** Draws a surface or cells, and remembers the choice. */
   setSmooth(smooth: boolean): void {
@@ -182,7 +209,11 @@ export class Coverages {
   covers = $derived.by(() => {
     const covers = new Map<string, Cover>();
     for (const { id, grid, state, sensitivity_dbm } of this.jobs) {
-      if (grid && state === 'done') covers.set(id, this.#coverOf(grid, (cell) => (grid.power[cell] as number) / 100 - (sensitivity_dbm ?? -999)));
+      if (grid && state === 'done')
+        covers.set(
+          id,
+          this.#coverOf(grid, (cell) => (grid.power[cell] as number) / 100 - (sensitivity_dbm ?? -999)),
+        );
     }
     return covers;
   });
@@ -194,7 +225,10 @@ export class Coverages {
     const { power, sinr, servers } = grid;
     const nodes = state?.nodes ?? [];
     // Among interference each node has its own requirement.
-    const margin_db = (cell: number) => (sinr ? (sinr[cell] as number) / 100 - (nodes[servers?.[cell] ?? -1]?.required_sinr_db ?? Infinity) : (power[cell] as number) / 100 - (sensitivity_dbm ?? -999));
+    const margin_db = (cell: number) =>
+      sinr
+        ? (sinr[cell] as number) / 100 - (nodes[servers?.[cell] ?? -1]?.required_sinr_db ?? Infinity)
+        : (power[cell] as number) / 100 - (sensitivity_dbm ?? -999);
     return this.#coverOf(grid, margin_db);
   });
 
@@ -214,7 +248,23 @@ export class Coverages {
     // A new coverage of a node takes the place of the one before, which is shown until cells come.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
     const { grid = null, sensitivity_dbm = null, rates = [] } = old.at(-1) ?? {};
-    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid, statistics: null, sensitivity_dbm, rates, radius_km: question.radius_km, seconds: null, question, subject };
+    const job: Job = {
+      id,
+      nodeId,
+      name,
+      state: 'running',
+      progress: 0,
+      fault: '',
+      shown: true,
+      grid,
+      statistics: null,
+      sensitivity_dbm,
+      rates,
+      radius_km: question.radius_km,
+      seconds: null,
+      question,
+      subject,
+    };
     this.jobs = [...this.jobs.filter((other) => other.nodeId !== nodeId), job];
     for (const other of old) void this.#forget(other.id);
     await this.#follow(id, begun);
@@ -278,7 +328,10 @@ export class Coverages {
         });
       });
       source.addEventListener('failed', (event) => end({ state: 'failed', fault: (JSON.parse(event.data) as { detail: string }).detail }));
-      source.addEventListener('error', () => void (source.readyState === EventSource.CLOSED && end({ state: 'failed', fault: 'The stream of the coverage ended.' })));
+      source.addEventListener(
+        'error',
+        () => void (source.readyState === EventSource.CLOSED && end({ state: 'failed', fault: 'The stream of the coverage ended.' })),
+      );
       source.addEventListener('closed', () => end({}));
     });
     this.#sources.delete(id);
@@ -296,7 +349,8 @@ export class Coverages {
     const grid = this.jobs.find((job) => job.id === id)?.grid;
     if (!snapshot || !grid) return;
     for (const cell of snapshot.cells) {
-      grid.meta[cell.row * grid.shape.columns + cell.col] = (cell.path_missing ? PATH_MISSING : 0) | (cell.verdict === 'no_data' ? NO_GROUND : 0);
+      grid.meta[cell.row * grid.shape.columns + cell.col] =
+        (cell.path_missing ? PATH_MISSING : 0) | (cell.verdict === 'no_data' ? NO_GROUND : 0);
     }
     this.#change(id, { grid: { ...grid } });
   }

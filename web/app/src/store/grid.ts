@@ -91,7 +91,7 @@ const width = (bounds: GridBounds) => (bounds.east - bounds.west + 360) % 360 ||
 export function cellAt(grid: Grid, lat: number, lon: number): number | null {
   const { rows, columns, bounds } = grid.shape;
   const row = Math.floor(((bounds.north - lat) / (bounds.north - bounds.south)) * rows);
-  const column = Math.floor(((((lon - bounds.west) % 360) + 360) % 360 / width(bounds)) * columns);
+  const column = Math.floor((((((lon - bounds.west) % 360) + 360) % 360) / width(bounds)) * columns);
   return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
 }
 
@@ -155,7 +155,9 @@ export function common(grids: readonly [Grid, Grid], serves: (power: number, at:
         return power > NO_POWER && serves(power, at);
       });
       if (!first && !second) found.power[into] = NO_POWER;
-      else found.meta[into] = ((found.meta[into] as number) & ~SERVER_MASK) | (first && second ? COMMON.both : first ? COMMON.first : COMMON.second);
+      else
+        found.meta[into] =
+          ((found.meta[into] as number) & ~SERVER_MASK) | (first && second ? COMMON.both : first ? COMMON.first : COMMON.second);
     }
   }
   return found;

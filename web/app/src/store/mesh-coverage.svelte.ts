@@ -87,7 +87,13 @@ export class MeshCoverage {
   }
 
   /** Begins the live coverage of a deployment, around its nodes if no area is given. */
-  async start(within: string, places: readonly { lat: number; lon: number }[], receivers: Receivers, area = areaAround(places), failed: ReadonlySet<string> = new Set()): Promise<void> {
+  async start(
+    within: string,
+    places: readonly { lat: number; lon: number }[],
+    receivers: Receivers,
+    area = areaAround(places),
+    failed: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
     this.#close();
     this.grid = null;
     this.fault = '';
@@ -153,7 +159,12 @@ export class MeshCoverage {
     source.addEventListener('state', (event) => {
       const state = JSON.parse((event as MessageEvent<string>).data) as MeshCoverageState;
       const shape = this.grid?.shape;
-      if (!shape || shape.rows !== state.rows || shape.columns !== state.columns) this.grid = { ...emptyGrid({ rows: state.rows, columns: state.columns, bounds: state.bounds }), servers: new Uint8Array(state.rows * state.columns).fill(255), ...(state.interference ? { sinr: new Int16Array(state.rows * state.columns).fill(NO_VALUE) } : {}) };
+      if (!shape || shape.rows !== state.rows || shape.columns !== state.columns)
+        this.grid = {
+          ...emptyGrid({ rows: state.rows, columns: state.columns, bounds: state.bounds }),
+          servers: new Uint8Array(state.rows * state.columns).fill(255),
+          ...(state.interference ? { sinr: new Int16Array(state.rows * state.columns).fill(NO_VALUE) } : {}),
+        };
       if (state.pending_nodes) this.#awaited = true;
       else if (this.#awaited) {
         // The last cells follow this state.

@@ -44,12 +44,17 @@ export interface Shown {
 
 async function keep({ deployments, deployment, nodes, links, pairsLeftOut }: Shown): Promise<void> {
   const cache = await caches.open(DATA);
-  const put = (path: string, body: unknown) => cache.put(new URL(path, location.href).href, new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json', date: new Date().toUTCString() } }));
+  const put = (path: string, body: unknown) =>
+    cache.put(
+      new URL(path, location.href).href,
+      new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json', date: new Date().toUTCString() } }),
+    );
   await put('/api/v1/deployments', deployments);
   if (!deployment) return;
   const within = `/api/v1/deployments/${deployment.id}`;
   await put(`${within}/nodes`, nodes);
-  if (links && links.length <= LINKS_MAX) await put(`${within}/links`, { deployment_id: deployment.id, links, pairs_left_out: pairsLeftOut });
+  if (links && links.length <= LINKS_MAX)
+    await put(`${within}/links`, { deployment_id: deployment.id, links, pairs_left_out: pairsLeftOut });
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;

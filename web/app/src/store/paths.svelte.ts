@@ -46,10 +46,18 @@ export class Paths {
     const { section, course } = this;
     const result = this.analysis()?.result;
     if (!section || !course) return null;
-    const isAnalysed = result && [result.geometry.tx_antenna_msl_m, result.geometry.rx_antenna_msl_m].every((antenna_msl_m, at) => Math.abs(antenna_msl_m - (section.antennas_msl_m[at] as number)) < ANALYSED_M);
+    const isAnalysed =
+      result &&
+      [result.geometry.tx_antenna_msl_m, result.geometry.rx_antenna_msl_m].every(
+        (antenna_msl_m, at) => Math.abs(antenna_msl_m - (section.antennas_msl_m[at] as number)) < ANALYSED_M,
+      );
     if (isAnalysed) {
       const { clearance } = result;
-      return { line_of_sight: clearance.line_of_sight, ratio: clearance.fresnel_clearance_ratio ?? null, lowest: clearance.obstruction ?? null };
+      return {
+        line_of_sight: clearance.line_of_sight,
+        ratio: clearance.fresnel_clearance_ratio ?? null,
+        lowest: clearance.obstruction ?? null,
+      };
     }
     return sight(section);
   });
@@ -93,18 +101,29 @@ export class Paths {
     if (!free) return null;
     const ends = free.ends.map((end): Spot => {
       const node = end.id ? this.plan.byId.get(end.id) : undefined;
-      return node ? { id: node.id, name: node.name, place: { lat: node.lat, lon: node.lon }, height_agl_m: node.height_agl_m } : { id: null, name: end.name, place: end.place, height_agl_m: end.height_agl_m };
+      return node
+        ? { id: node.id, name: node.name, place: { lat: node.lat, lon: node.lon }, height_agl_m: node.height_agl_m }
+        : { id: null, name: end.name, place: end.place, height_agl_m: end.height_agl_m };
     }) as [Spot, Spot];
     const isSame = ends.every((end, at) => {
       const { ground_msl_m: _, ...before } = free.ends[at] as End;
-      return JSON.stringify(end) === JSON.stringify({ id: before.id, name: before.name, place: before.place, height_agl_m: before.height_agl_m });
+      return (
+        JSON.stringify(end) === JSON.stringify({ id: before.id, name: before.name, place: before.place, height_agl_m: before.height_agl_m })
+      );
     });
     return isSame ? null : ends;
   }
 
   /** Gives ends without nodes other heights. */
   raise(heights_agl_m: Heights): void {
-    if (this.free) this.free = { ...this.free, ends: this.free.ends.map((end, at) => (end.id ? end : { ...end, height_agl_m: heights_agl_m[at] ?? end.height_agl_m })) as [End, End] };
+    if (this.free)
+      this.free = {
+        ...this.free,
+        ends: this.free.ends.map((end, at) => (end.id ? end : { ...end, height_agl_m: heights_agl_m[at] ?? end.height_agl_m })) as [
+          End,
+          End,
+        ],
+      };
   }
 
   clear(): void {

@@ -33,7 +33,10 @@ export class ServerWatch {
     const probe = async () => {
       clearTimeout(timer);
       if (!document.hidden) {
-        const alive = await api.GET('/healthz').then((answer) => answer.response.ok, () => false);
+        const alive = await api.GET('/healthz').then(
+          (answer) => answer.response.ok,
+          () => false,
+        );
         const [back, wasKept] = [alive && ui.serverGone, ui.isKept];
         ui.serverGone = !alive;
         if (alive) [ui.answered, ui.isKept] = [new Date(), false];

@@ -1,6 +1,17 @@
 // Answers of the planner's tools: relays, routes, protocol advice.
 import type { Feature } from 'geojson';
-import { api, wanted, type LinkResult, type MeshRoute, type Node, type PlacementAdvice, type PlacementQuestion, type PointScan, type ProtocolAdvice, type RelayChain } from '../api/client';
+import {
+  api,
+  wanted,
+  type LinkResult,
+  type MeshRoute,
+  type Node,
+  type PlacementAdvice,
+  type PlacementQuestion,
+  type PointScan,
+  type ProtocolAdvice,
+  type RelayChain,
+} from '../api/client';
 import { coordinates, distance_m, type LatLon } from '../geo';
 import { line, point } from '../map/features';
 import type { Plan } from './plan.svelte';
@@ -75,8 +86,13 @@ export class Tools {
   }
 
   /** The weaker direction of a hop between two nodes. */
-  async hop(from: string, to: string): Promise<{ from: string; to: string; terrain_known: boolean; data_rate_bps: number; link_margin_db: number }> {
-    const { result, reverse, terrain_known } = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, samples: 512 } }));
+  async hop(
+    from: string,
+    to: string,
+  ): Promise<{ from: string; to: string; terrain_known: boolean; data_rate_bps: number; link_margin_db: number }> {
+    const { result, reverse, terrain_known } = await wanted(
+      api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, samples: 512 } }),
+    );
     return {
       from,
       to,
@@ -86,9 +102,24 @@ export class Tools {
     };
   }
 
-  async planRelay(tx: string, rx: string, target_data_rate_bps: number, relay_height_agl_m = 10, max_hops = 8, margin_db = MARGIN_DB): Promise<void> {
+  async planRelay(
+    tx: string,
+    rx: string,
+    target_data_rate_bps: number,
+    relay_height_agl_m = 10,
+    max_hops = 8,
+    margin_db = MARGIN_DB,
+  ): Promise<void> {
     await this.#work('relay', async () => {
-      const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, margin_db, strategy: 'optimal' as const };
+      const body = {
+        tx_node_id: tx,
+        rx_node_id: rx,
+        target_data_rate_bps,
+        relay_height_agl_m,
+        max_hops,
+        margin_db,
+        strategy: 'optimal' as const,
+      };
       this.relay = await wanted(api.POST('/api/v1/relay/plan', { body }));
       [this.route, this.scan, this.placement] = [null, null, null];
     });
@@ -129,7 +160,12 @@ export class Tools {
       const advice = await wanted(api.POST('/api/v1/deployments/{id}/placement', { params: { path: { id: within } }, body }));
       const { west, east, south, north } = body.bounds;
       const lat = (south + north) / 2;
-      this.placement = { advice, radio: body.radio as Node['radio'] | undefined, height_agl_m: body.height_agl_m ?? 10, width_m: distance_m({ lat, lon: west }, { lat, lon: east }) };
+      this.placement = {
+        advice,
+        radio: body.radio as Node['radio'] | undefined,
+        height_agl_m: body.height_agl_m ?? 10,
+        width_m: distance_m({ lat, lon: west }, { lat, lon: east }),
+      };
       [this.relay, this.route, this.scan] = [null, null, null];
     });
   }

@@ -167,6 +167,8 @@ export class Ui {
   async share(address: string): Promise<void> {
     const text = (await copied(address)) ? 'The address of this view is copied.' : 'Copy the address of this view from the address bar.';
     const without = this.mode === 'plan' && this.selected.length > SELECTED_MAX;
-    this.tell(without ? `${text} It has no selection: ${this.selected.length} nodes are selected, an address holds ${SELECTED_MAX}.` : text);
+    this.tell(
+      without ? `${text} It has no selection: ${this.selected.length} nodes are selected, an address holds ${SELECTED_MAX}.` : text,
+    );
   }
 }

@@ -28,7 +28,15 @@ export function modeOf(hash: string): Mode {
 export function read(hash: string): Address {
   const fields = fieldsOf(hash);
   const [zoom, lat, lon] = (fields.get('m') ?? '').split('/').map(Number);
-  const valid = zoom !== undefined && lat !== undefined && lon !== undefined && [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 85 && Math.abs(lon) <= 180 && zoom >= 0 && zoom <= 22;
+  const valid =
+    zoom !== undefined &&
+    lat !== undefined &&
+    lon !== undefined &&
+    [zoom, lat, lon].every(Number.isFinite) &&
+    Math.abs(lat) <= 85 &&
+    Math.abs(lon) <= 180 &&
+    zoom >= 0 &&
+    zoom <= 22;
   return {
     mode: offer().planning === null ? 'live' : modeOf(hash),
     view: valid ? { zoom, lat, lon } : null,
@@ -51,7 +59,8 @@ export function write(address: Address): string {
   if (address.mode !== 'plan') parts.push(`v=${address.mode}`);
   if (view) parts.push(`m=${view.zoom.toFixed(2)}/${view.lat.toFixed(5)}/${view.lon.toFixed(5)}`);
   if (address.deployment) parts.push(`d=${encodeURIComponent(address.deployment)}`);
-  if (address.selected.length && address.selected.length <= SELECTED_MAX) parts.push(`sel=${address.selected.map(encodeURIComponent).join(',')}`);
+  if (address.selected.length && address.selected.length <= SELECTED_MAX)
+    parts.push(`sel=${address.selected.map(encodeURIComponent).join(',')}`);
   if (address.tab && address.tab !== 'nodes') parts.push(`tab=${encodeURIComponent(address.tab)}`);
   if (address.tool && address.tool !== 'select') parts.push(`tool=${encodeURIComponent(address.tool)}`);
   return `#${parts.join('&')}`;

@@ -57,7 +57,20 @@ export type Entries = Record<string, Entry>;
 export type Faults = Record<string, string>;
 
 /** Ends of names that are units, with their spelling. */
-const UNITS: Record<string, string> = { s: 's', ms: 'ms', pct: '%', percent: '%', dbm: 'dBm', db: 'dB', m: 'm', v: 'V', w: 'W', bytes: 'bytes', kbps: 'kbit/s', bps: 'bit/s' };
+const UNITS: Record<string, string> = {
+  s: 's',
+  ms: 'ms',
+  pct: '%',
+  percent: '%',
+  dbm: 'dBm',
+  db: 'dB',
+  m: 'm',
+  v: 'V',
+  w: 'W',
+  bytes: 'bytes',
+  kbps: 'kbit/s',
+  bps: 'bit/s',
+};
 /** Units of a duration, s. */
 export const DURATIONS: readonly { unit: string; size_s: number }[] = [
   { unit: 's', size_s: 1 },
@@ -68,7 +81,8 @@ export const DURATIONS: readonly { unit: string; size_s: number }[] = [
 /** Times up to this are typed in seconds, s. */
 const SECONDS_MAX_S = 600;
 
-const typeOf = (schema: Schema) => (Array.isArray(schema.type) ? schema.type.find((type) => type !== 'null') : (schema.type as string | undefined));
+const typeOf = (schema: Schema) =>
+  Array.isArray(schema.type) ? schema.type.find((type) => type !== 'null') : (schema.type as string | undefined);
 
 /** A schema without null and with what it refers to. */
 function plainSchema(schema: Schema, root: Schema): Schema {
@@ -90,19 +104,22 @@ function kindOf(name: string, schema: Schema, options: readonly Option[]): Kind 
   if (options.length) return 'choice';
   if (type === 'array' && typeOf(schema.items ?? {}) === 'string') return 'words';
   if (type === 'boolean') return 'flag';
-  if (type === 'integer' || type === 'number') return name.endsWith('_s') && (schema.maximum ?? Infinity) > SECONDS_MAX_S ? 'duration' : 'number';
+  if (type === 'integer' || type === 'number')
+    return name.endsWith('_s') && (schema.maximum ?? Infinity) > SECONDS_MAX_S ? 'duration' : 'number';
   return type === 'string' ? 'text' : 'json';
 }
 
 /** A duration in the largest unit of which it is a whole number. */
 export function spellDuration(time_s: number): { text: string; unit: string } {
-  const { unit, size_s } = DURATIONS.findLast((one) => time_s % one.size_s === 0 && time_s >= one.size_s) ?? (DURATIONS[0] as (typeof DURATIONS)[number]);
+  const { unit, size_s } =
+    DURATIONS.findLast((one) => time_s % one.size_s === 0 && time_s >= one.size_s) ?? (DURATIONS[0] as (typeof DURATIONS)[number]);
   return { text: String(time_s / size_s), unit };
 }
 
 function bounds(kind: Kind, { minimum, maximum, minLength, maxLength }: Schema): string {
   const spell = (value: number) => (kind === 'duration' ? Object.values(spellDuration(value)).join(' ') : value.toLocaleString('en'));
-  if (kind === 'text') return minLength !== undefined && minLength > 1 && maxLength !== undefined ? `${minLength} to ${maxLength} characters` : '';
+  if (kind === 'text')
+    return minLength !== undefined && minLength > 1 && maxLength !== undefined ? `${minLength} to ${maxLength} characters` : '';
   if (kind !== 'number' && kind !== 'duration') return '';
   return minimum !== undefined && maximum !== undefined && maximum < 2 ** 31 ? `${spell(minimum)} to ${spell(maximum)}` : '';
 }
@@ -125,8 +142,25 @@ export function fieldsOf(schema: Schema, details: Details = {}): Field[] {
     const kind = kindOf(name, own, options);
     const { label, unit } = labelOf(name);
     const description = (own.description ?? '').replaceAll('`', '').replaceAll('\n', ' ');
-    const hint = [kind === 'duration' ? description.replace(/, s\b/, '') : description, description.includes(' up to ') ? '' : bounds(kind, own)].filter(Boolean).join(' ');
-    return [{ name, label: details.labels?.[name] ?? label, kind, unit: kind === 'duration' ? '' : unit, hint, isRequired: schema.required?.includes(name) ?? false, isWhole: typeOf(own) === 'integer', options, schema: own }];
+    const hint = [
+      kind === 'duration' ? description.replace(/, s\b/, '') : description,
+      description.includes(' up to ') ? '' : bounds(kind, own),
+    ]
+      .filter(Boolean)
+      .join(' ');
+    return [
+      {
+        name,
+        label: details.labels?.[name] ?? label,
+        kind,
+        unit: kind === 'duration' ? '' : unit,
+        hint,
+        isRequired: schema.required?.includes(name) ?? false,
+        isWhole: typeOf(own) === 'integer',
+        options,
+        schema: own,
+      },
+    ];
   });
 }
 
@@ -161,7 +195,9 @@ function numberOf(field: Field, text: string, size: number): number {
   const { minimum: min = -Infinity, maximum: max = Infinity } = field.schema;
   const value = number === null ? NaN : number * size;
   if (value >= min && value <= max && !(field.isWhole && !Number.isInteger(value))) return value;
-  throw new Error(`invalid ${field.label}: found ${text}, allowed ${bounds(field.kind, field.schema) || (field.isWhole ? 'a whole number' : 'a number')}`);
+  throw new Error(
+    `invalid ${field.label}: found ${text}, allowed ${bounds(field.kind, field.schema) || (field.isWhole ? 'a whole number' : 'a number')}`,
+  );
 }
 
 /** The value of a field; undefined if it is empty. */
@@ -173,7 +209,8 @@ function valueOf(field: Field, entries: Entries): unknown {
   if (field.kind === 'words') return text.split(/[\s,]+/).filter(Boolean);
   if (!text) return undefined;
   if (field.kind === 'number') return numberOf(field, text, 1);
-  if (field.kind === 'duration') return numberOf(field, text, DURATIONS.find((one) => one.unit === entries[`${field.name}:unit`])?.size_s ?? 1);
+  if (field.kind === 'duration')
+    return numberOf(field, text, DURATIONS.find((one) => one.unit === entries[`${field.name}:unit`])?.size_s ?? 1);
   if (field.kind !== 'json') return text;
   // A text that is no JSON is that text.
   if (!/^[[{"\d-]|^(true|false|null)$/.test(text)) return text;

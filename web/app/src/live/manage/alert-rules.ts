@@ -35,7 +35,8 @@ export function flowOf(cause: Cause, rule: Record<string, unknown>): object {
   const text = cause === 'reading' ? `${rule['metric']} is {{/trigger/value}}` : CAUSES[cause].message;
   const key = { outage: '{{/trigger/outage_id}}', pending: '{{/trigger/registration_id}}', reading: undefined }[cause];
   const step = (step_id: string, type: string, kind: string, params: object = {}) => ({ step_id, type, kind, params });
-  const alert = (step_id: string, more: object) => step(step_id, 'action', 'alert', { ...(key ? { key } : {}), message: text, severity: rule['severity'], ...more });
+  const alert = (step_id: string, more: object) =>
+    step(step_id, 'action', 'alert', { ...(key ? { key } : {}), message: text, severity: rule['severity'], ...more });
   const emails = rule['email'] as string[] | undefined;
   const notices = [
     ...(emails?.length ? [step('email', 'action', 'email', { to: emails, subject: text, body: text })] : []),
@@ -51,10 +52,17 @@ export function flowOf(cause: Cause, rule: Record<string, unknown>): object {
     steps.push(alert('close', { resolve: true }));
     if (cause === 'outage') {
       steps.push(event('silent', 'outage'), event('back', 'recovered'));
-      edges.push({ from: 'silent', to: 'open' }, { from: 'back', to: 'close' }, ...notices.map(({ step_id }) => ({ from: 'close', to: step_id })));
+      edges.push(
+        { from: 'silent', to: 'open' },
+        { from: 'back', to: 'close' },
+        ...notices.map(({ step_id }) => ({ from: 'close', to: step_id })),
+      );
     } else {
       const { op, value, for_s = 60 } = rule;
-      steps.push(step('reading', 'trigger', 'sensor_value', { metric: rule['metric'] }), step('limit', 'condition', 'threshold', { op, value, for_s }));
+      steps.push(
+        step('reading', 'trigger', 'sensor_value', { metric: rule['metric'] }),
+        step('limit', 'condition', 'threshold', { op, value, for_s }),
+      );
       edges.push({ from: 'reading', to: 'limit' }, { from: 'limit', to: 'open' }, { from: 'limit', to: 'close', when: 'false' });
     }
   }
@@ -62,4 +70,11 @@ export function flowOf(cause: Cause, rule: Record<string, unknown>): object {
 }
 
 /** Inputs of a test, for every text of a rule. */
-export const inputsOf = (name: string) => ({ summary: `Test of ${name}`, outage_id: 'test', registration_id: 'test', hostname: 'test', mac: 'test', value: 0 });
+export const inputsOf = (name: string) => ({
+  summary: `Test of ${name}`,
+  outage_id: 'test',
+  registration_id: 'test',
+  hostname: 'test',
+  mac: 'test',
+  value: 0,
+});
