@@ -97,6 +97,65 @@ pub fn apply(text: &str, overrides: &[Override]) -> Result<String, String> {
     toml::to_string(&document).map_err(|error| error.to_string())
 }
 
+/// Checks the values of several keys that are set together, each in turn: no value twice, and no key that is another
+/// one or a part of it, by name or number, in the scenario `text`.
+///
+/// # Errors
+/// The keys or the value.
+pub fn check_varied(text: &str, keys: &[Vec<Override>]) -> Result<(), String> {
+    let document: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut places: Vec<(Vec<String>, &str)> = Vec::new();
+    for values in keys {
+        for (at, value) in values.iter().enumerate() {
+            if values[..at].iter().any(|before| before.tree == value.tree) {
+                return Err(format!("found {value} twice, allowed each value once"));
+            }
+        }
+        let Some(own) = values.first() else { continue };
+        let place = place(&document, &own.tree).map_err(|what| format!("{own}: {what}"))?;
+        let overlaps = |(other, _): &&(Vec<String>, &str)| {
+            other.iter().zip(&place).all(|(other, own)| other == own)
+        };
+        if let Some((_, other)) = places.iter().find(overlaps) {
+            let key = own.key();
+            return Err(format!(
+                "found {other} and {key}, allowed keys of which none sets another"
+            ));
+        }
+        places.push((place, own.key()));
+    }
+    Ok(())
+}
+
+/// Parts of the key of a tree, items of lists by their numbers.
+fn place(document: &Table, tree: &Table) -> Result<Vec<String>, String> {
+    let mut parts = Vec::new();
+    let (mut tree, mut at) = (tree, Some(Value::Table(document.clone())));
+    loop {
+        // One key has one entry at each depth; more are those of an inline table, which is a value.
+        let mut entries = tree.iter();
+        let (Some((key, value)), None) = (entries.next(), entries.next()) else {
+            return Ok(parts);
+        };
+        let (part, below) = match at {
+            Some(Value::Table(table)) => (key.clone(), table.get(key).cloned()),
+            Some(Value::Array(mut items)) => {
+                let place = parts.join(".");
+                let own = item(&mut items, key, &place)?.clone();
+                let number = items.iter().position(|each| *each == own).unwrap_or_default();
+                (number.to_string(), Some(own))
+            }
+            _ => (key.clone(), None),
+        };
+        parts.push(part);
+        at = below;
+        match value {
+            Value::Table(below) => tree = below,
+            _ => return Ok(parts),
+        }
+    }
+}
+
 /// Keys whose value is the name of a preset, or a table that starts from one.
 const PRESETS: [&str; 2] = ["radio", "antenna"];
 
@@ -149,6 +208,27 @@ fn item<'a>(items: &'a mut [Value], name: &str, path: &str) -> Result<&'a mut Va
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_that_set_each_other_are_refused() {
+        let check = |keys: &[&str]| {
+            let keys: Vec<_> = keys.iter().map(|key| Override::list(key).unwrap()).collect();
+            check_varied(TEXT, &keys)
+        };
+        assert_eq!(check(&["node.west.height_agl_m=1,2", "node.west.tx_power_dbm=3,4"]), Ok(()));
+        assert_eq!(check(&["environment.rain_rate_mm_h=1,2", "environment.k_factor=1"]), Ok(()));
+        for keys in [
+            ["node.west.height_agl_m=1,2", "node.0.height_agl_m=3"],
+            ["node.west.height_agl_m=1,2", "node.\"west\".height_agl_m=3"],
+            ["node.west.radio.tx_power_dbm=5,25", "node.west.radio=wifi_2g4_mesh"],
+            ["node.west.radio=wifi_2g4_mesh", "node.0.radio.tx_power_dbm=5"],
+        ] {
+            let error = check(&keys).unwrap_err();
+            assert!(error.contains("allowed keys of which none sets another"), "{error}");
+        }
+        let error = check(&["environment.rain_rate_mm_h=2, 2"]).unwrap_err();
+        assert!(error.contains("twice"), "{error}");
+    }
 
     const TEXT: &str = "
         [scenario]

@@ -266,3 +266,44 @@ fn scenario_from_standard_input_is_that_of_the_file() {
         ["piped", "file"].map(|name| read(folder.path(), &format!("{name}/runs.csv")));
     assert!(piped == file, "{piped}\n{file}");
 }
+
+#[test]
+fn study_with_other_terrain_or_other_files_is_another_study() {
+    let folder = folder();
+    let part = ["--shard", "1/2"];
+    assert!(study(folder.path(), "out", &part).status.success());
+    let ground = folder.path().join("ground");
+    fs::create_dir(&ground).unwrap();
+    let text = SCENARIO.replace("    [terrain]\n    flat_msl_m = 0\n", "");
+    fs::write(folder.path().join("pair.toml"), &text).unwrap();
+    let flat = ["--flat-earth"];
+    let tiles = ["--flat-earth", "--srtm-dir", ground.to_str().unwrap()];
+    assert!(study(folder.path(), "free", &[&part[..], &flat].concat()).status.success());
+    let error = refusal(&study(folder.path(), "free", &tiles));
+    assert!(error.contains("holds another study"), "{error}");
+    let error = refusal(&study(folder.path(), "out", &flat));
+    assert!(error.contains("holds another study"), "{error}");
+
+    // Movements of a file that the scenario names.
+    let motion = "[[motion]]
+        ns2_file = 'walk.scen'
+        origin = { lat_deg = 57.7, lon_deg = 11.9 }
+        prefix = 'more-'
+        station = { height_agl_m = 1.5, radio = 'wifi_2g4_mesh' }\n    [[flow]]";
+    let text = SCENARIO.replacen("[[flow]]", motion, 1);
+    fs::write(folder.path().join("pair.toml"), text).unwrap();
+    let walk = |speed: u32| {
+        let text = format!(
+            "$node_(0) set X_ 10.0\n$node_(0) set Y_ 10.0\n\
+             $ns_ at 1.0 \"$node_(0) setdest 500.0 10.0 {speed}.0\"\n"
+        );
+        fs::write(folder.path().join("walk.scen"), text).unwrap();
+    };
+    walk(3);
+    assert!(study(folder.path(), "walks", &part).status.success());
+    walk(4);
+    let error = refusal(&study(folder.path(), "walks", &[]));
+    assert!(error.contains("holds another study"), "{error}");
+    walk(3);
+    assert!(study(folder.path(), "walks", &[]).status.success());
+}

@@ -1,6 +1,6 @@
 //! Cells of a study: one run each, written to a file of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,11 @@ pub struct Grounds(Mutex<Vec<(GroundKey, std::sync::Arc<OpenTerrain>)>>);
 type GroundKey = (Terrain, Option<PathBuf>, bool);
 
 impl Grounds {
-    fn of(
+    /// The terrain of a scenario.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn of(
         &self,
         options: &TerrainOptions,
         scenario: &Scenario,
@@ -81,6 +85,17 @@ impl Grounds {
         let ground = std::sync::Arc::new(options.for_scenario(scenario)?);
         opened.push((key, ground.clone()));
         Ok(ground)
+    }
+
+    /// Files of the terrains that were opened, by names, with their digests.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn files(&self) -> Result<Vec<BTreeMap<String, String>>, Failure> {
+        let opened = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let files: Result<BTreeSet<_>, Failure> =
+            opened.iter().map(|(_, ground)| ground.identity_of_files()).collect();
+        Ok(files?.into_iter().collect())
     }
 }
 

@@ -14,9 +14,10 @@ use clap::Args;
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
 use groundwave_model::EVALUATION;
+use groundwave_scenario::overrides::check_varied;
 use groundwave_scenario::study::CELLS_MAX;
 use groundwave_scenario::{Override, Study as Plan};
-use groundwave_setup::simulation::ScenarioText;
+use groundwave_setup::simulation::{ScenarioText, header};
 use groundwave_setup::terrain::TerrainOptions;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,10 @@ fn shard(text: &str) -> Result<[usize; 2], String> {
 struct Identity {
     /// SHA-256 of the scenario file.
     scenario_sha256: String,
+    /// SHA-256 of what the combinations read: commands of their scenarios with those of the files they name, and
+    /// terrain.
+    #[serde(default)]
+    inputs_sha256: String,
     /// Keys with their values.
     vary: Vec<Vec<String>>,
     seeds: u32,
@@ -92,14 +97,18 @@ impl Study {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let text = ScenarioText::read(&self.scenario)?;
         let scenario = text.scenario(&[])?;
-        let plan = self.plan(scenario.study.unwrap_or_default())?;
+        let plan = self.plan(scenario.study.unwrap_or_default(), &text)?;
         let cells = cells(&plan, scenario.seed);
         // Before anything is written.
-        cells.par_iter().step_by(plan.seeds as usize).try_for_each(|cell| {
-            text.scenario(&cell.settings()?).map(|_| ()).map_err(|failure| cell.within(failure))
-        })?;
+        let grounds = Grounds::default();
+        let inputs: Vec<String> = cells
+            .par_iter()
+            .step_by(plan.seeds as usize)
+            .map(|cell| self.inputs(cell, &text, &grounds).map_err(|failure| cell.within(failure)))
+            .collect::<Result<_, Failure>>()?;
+        let inputs = serde_json::to_vec(&(inputs, grounds.files()?)).map_err(Failure::machine)?;
         let folder = &self.output;
-        self.claim(&plan, &text)?;
+        self.claim(&plan, &text, &inputs)?;
         let own = |cell: &&Cell| {
             self.shard.is_none_or(|[shard, shards]| cell.number % shards == shard - 1)
         };
@@ -107,7 +116,6 @@ impl Study {
         let stop = interrupts()?;
         let progress =
             output::progress(own.len() as u64, "{bar:30} {pos}/{len} runs  {per_sec}  {eta} left");
-        let grounds = Grounds::default();
         let (path, options) = (&self.scenario, &self.ground);
         let source = Source { path, text: &text, options, grounds: &grounds };
         let run = |cell: &Cell| cell.run(&source, folder, &stop);
@@ -130,8 +138,23 @@ impl Study {
         tables::write(folder, &results, output)
     }
 
+    /// What a combination reads beside the scenario file, as logs of its runs have it.
+    fn inputs(
+        &self,
+        cell: &Cell,
+        text: &ScenarioText,
+        grounds: &Grounds,
+    ) -> Result<String, Failure> {
+        let scenario = text.scenario(&cell.settings()?)?;
+        let ground = grounds.of(&self.ground, &scenario)?;
+        let mut inputs = header(&scenario, &ground).inputs;
+        // The version of the evaluation counts.
+        inputs.remove("version");
+        serde_json::to_string(&inputs).map_err(Failure::machine)
+    }
+
     /// The plan of the scenario with that of the options.
-    fn plan(&self, mut plan: Plan) -> Result<Plan, Failure> {
+    fn plan(&self, mut plan: Plan, text: &ScenarioText) -> Result<Plan, Failure> {
         for text in &self.vary {
             let values = Override::list(text).map_err(Failure::Input)?;
             let key = values[0].key().to_owned();
@@ -143,6 +166,8 @@ impl Study {
             plan.vary.retain(|own| own.first().is_none_or(|own| own.key() != key));
             plan.vary.push(values);
         }
+        let invalid = |what: String| Failure::Input(format!("invalid study: {what}"));
+        check_varied(text.as_str(), &plan.vary).map_err(invalid)?;
         plan.seeds = self.seeds.unwrap_or(plan.seeds.max(1));
         match plan.cells() {
             Some(_) => Ok(plan),
@@ -153,10 +178,11 @@ impl Study {
     }
 
     /// Makes the folder, or continues in that of the same study.
-    fn claim(&self, plan: &Plan, text: &ScenarioText) -> Result<(), Failure> {
+    fn claim(&self, plan: &Plan, text: &ScenarioText, inputs: &[u8]) -> Result<(), Failure> {
         let of_key = |own: &Vec<Override>| own.iter().map(ToString::to_string).collect();
         let identity = Identity {
             scenario_sha256: hex(&Sha256::digest(text.as_str())),
+            inputs_sha256: hex(&Sha256::digest(inputs)),
             vary: plan.vary.iter().map(of_key).collect(),
             seeds: plan.seeds,
             evaluation: EVALUATION,
@@ -167,8 +193,8 @@ impl Study {
                 .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
             if before != identity {
                 return Err(Failure::Input(format!(
-                    "invalid --output: {} holds another study (scenario, values, seeds or evaluation of links \
-                     differ); name a new folder",
+                    "invalid --output: {} holds another study (scenario, files it names, terrain, values, \
+                     seeds or evaluation of links differ); name a new folder",
                     self.output.display()
                 )));
             }

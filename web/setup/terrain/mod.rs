@@ -332,6 +332,9 @@ impl TerrainOptions {
     }
 }
 
+/// Number of files whose digests are computed for [`OpenTerrain::identity_of_files`].
+pub const DIGESTS_MAX: usize = 64;
+
 impl OpenTerrain {
     /// Identity of the terrain of a sweep: names of the files near its sites with their SHA-256 digests,
     /// equal on all machines with the same ones. Others in their folders do not matter: they may be a
@@ -352,6 +355,26 @@ impl OpenTerrain {
             }
         }
         Ok(identity)
+    }
+
+    /// Identity of the terrain of many runs: digests of all its files, or of more than [`DIGESTS_MAX`], such as a
+    /// whole continent's, names and lengths; equal on all machines with the same ones.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn identity_of_files(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let cover = self.stack.iter().filter_map(|stack| stack.cover());
+        let cover = cover.flat_map(LandCover::supplying);
+        let files: Vec<_> = self.supplying().into_iter().chain(cover).collect();
+        if files.len() <= DIGESTS_MAX {
+            let source = &self.source;
+            return digests(&files, source.srtm_dir.iter().chain(&source.terrain_cache));
+        }
+        let length = |file: &Supplying| {
+            let length = std::fs::metadata(&file.path).map(|metadata| metadata.len().to_string());
+            Ok((file.name.clone(), file.digest.clone().map_or(length, Ok)?))
+        };
+        files.iter().map(length).collect()
     }
 
     /// Files that supply its heights, by the names in its identity.
