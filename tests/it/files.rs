@@ -1,8 +1,10 @@
 //! Files and streams of the command line: spans of time, `-`, `--force`, `--continue`, errors.
 
+use std::fs::{self, Permissions};
 use std::io::Write as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -62,11 +64,11 @@ fn a_run_that_was_killed_is_continued_to_the_same_end() {
     let folder = tempfile::tempdir().unwrap();
     let whole = recorded(folder.path());
     let digest = json(&["replay", text(&whole), "--check"])["digest"].clone();
-    let bytes = std::fs::read(&whole).unwrap();
+    let bytes = fs::read(&whole).unwrap();
     let killed = folder.path().join("killed.gwlog");
     // Torn in the middle of what was recorded, index and end included.
     for share in [2, 3, 10] {
-        std::fs::write(&killed, &bytes[..bytes.len() - bytes.len() / share]).unwrap();
+        fs::write(&killed, &bytes[..bytes.len() - bytes.len() / share]).unwrap();
         let words = ["run", &scenario(), "--record", text(&killed), "--continue"];
         assert_eq!(json(&words)["digest"], digest, "{share}");
         let again = json(&["replay", text(&killed), "--check"]);
@@ -105,12 +107,43 @@ fn existing_files_are_written_over_by_force_only() {
 }
 
 #[test]
+fn links_modes_and_devices_stay_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("real.toml"), "old").unwrap();
+    fs::set_permissions(path("real.toml"), Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(path("real.toml"), path("link.toml")).unwrap();
+    let init = |to: &str| groundwave(&["init", to, "--at", "57.7,11.9", "--force"]);
+    let link = path("link.toml");
+    stdout(&init(text(&link)));
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(path("real.toml")).unwrap().contains("[scenario]"));
+    assert_eq!(fs::metadata(path("real.toml")).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let pipe = path("pipe.toml");
+    let status = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(status.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    // No --force: a pipe is not written over.
+    stdout(&groundwave(&["init", text(&pipe), "--at", "57.7,11.9"]));
+    assert!(reader.join().unwrap().contains("[scenario]"));
+    let kind = fs::metadata(&pipe).unwrap().file_type();
+    assert!(kind.is_fifo());
+    let error =
+        refusal(&groundwave(&["init", text(folder.path()), "--at", "57.7,11.9", "--force"]));
+    assert!(error.contains("found the folder"), "{error}");
+}
+
+#[test]
 fn a_dash_is_standard_input_or_output() {
-    let masts = std::fs::read(support::root().join("examples/masts.geojson")).unwrap();
+    let masts = fs::read(support::root().join("examples/masts.geojson")).unwrap();
     let words = ["convert", "-", "-", "--output-format", "csv"];
     let table = stdout(&piped(&words, &masts));
     assert!(table.starts_with("id,name,") && table.lines().count() > 2, "{table}");
-    let shipped = std::fs::read(scenario()).unwrap();
+    let shipped = fs::read(scenario()).unwrap();
     stdout(&piped(&["validate", "-"], &shipped));
     let run = stdout(&piped(&["run", "-", "--until", "5", "--json"], &shipped));
     assert!(run.contains("\"digest\""));
@@ -129,7 +162,7 @@ fn a_dash_is_standard_input_or_output() {
 fn log_is_recognized_by_its_content() {
     let folder = tempfile::tempdir().unwrap();
     let renamed = folder.path().join("run.bin");
-    std::fs::rename(recorded(folder.path()), &renamed).unwrap();
+    fs::rename(recorded(folder.path()), &renamed).unwrap();
     let table = folder.path().join("run.csv");
     assert!(json(&["convert", text(&renamed), text(&table)])["written"].as_u64() > Some(5));
 }
@@ -154,31 +187,28 @@ fn errors_are_json_where_results_are() {
 fn tables_of_a_run_stand_beside_the_scenario_and_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.toml");
-    let text_of = std::fs::read_to_string(support::scenario_path("failover.toml")).unwrap();
-    std::fs::write(
-        &path,
-        format!("{text_of}\n[output]\ndirectory = \"out\"\ntables = [\"flows\"]\n"),
-    )
-    .unwrap();
+    let text_of = fs::read_to_string(support::scenario_path("failover.toml")).unwrap();
+    fs::write(&path, format!("{text_of}\n[output]\ndirectory = \"out\"\ntables = [\"flows\"]\n"))
+        .unwrap();
     let run = |more: &[&str]| {
         let words = [&["run", text(&path), "--until", "5"][..], more].concat();
         command(&words).current_dir(std::env::temp_dir()).output().unwrap()
     };
     stdout(&run(&[]));
     let table = folder.path().join("out/flows.csv");
-    let first = std::fs::read_to_string(&table).unwrap();
+    let first = fs::read_to_string(&table).unwrap();
     assert!(first.lines().count() > 1, "{first}");
     // A second run would lose the first; it leaves no log either.
     let log = folder.path().join("run.gwlog");
     let error = refusal(&run(&["--seed", "2", "--record", text(&log)]));
     assert!(error.contains("flows.csv"), "{error}");
-    assert_eq!(std::fs::read_to_string(&table).unwrap(), first);
+    assert_eq!(fs::read_to_string(&table).unwrap(), first);
     assert!(!log.exists());
     // A log that is there is refused before tables are written.
-    std::fs::remove_file(&table).unwrap();
-    std::fs::write(&log, "other").unwrap();
+    fs::remove_file(&table).unwrap();
+    fs::write(&log, "other").unwrap();
     refusal(&run(&["--record", text(&log)]));
     assert!(!table.exists());
     stdout(&run(&["--force", "--record", text(&log)]));
-    assert_eq!(std::fs::read_to_string(&table).unwrap(), first);
+    assert_eq!(fs::read_to_string(&table).unwrap(), first);
 }

@@ -212,9 +212,9 @@ impl Run {
             engine.record(match continued {
                 Some(_) => FileJournal::append_to(path).map_err(Failure::input)?.0,
                 None => {
-                    output::make_way(path, self.log.force)?;
+                    let path = output::make_way(path, self.log.force)?;
                     let header = header(&scenario, &ground);
-                    FileJournal::create(path, &header).map_err(Failure::input)?
+                    FileJournal::create(&path, &header).map_err(Failure::input)?
                 }
             });
             if self.checkpoint_every > 0 {

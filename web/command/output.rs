@@ -1,7 +1,7 @@
 //! Results on stdout: JSON documents, text, tables, progress.
 
-use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::io::{ErrorKind, Seek, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::stream::RawStream;
@@ -79,43 +79,94 @@ pub fn is_stdio(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Refuses to write over an existing file, unless `force` is set.
+/// True for a device, a FIFO or a socket, which is written to and never replaced.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Refuses to write over an existing file, unless `force` is set, and to write a folder. Devices and FIFOs are
+/// written to.
 pub fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
-    if force || is_stdio(path) || !path.exists() {
+    if is_stdio(path) || !path.exists() || is_special(path) {
         return Ok(());
     }
     let file = path.display();
-    Err(Failure::Input(format!("{file} exists: --force writes over it")))
+    match path.is_dir() {
+        true => Err(Failure::Input(format!("invalid file to write: found the folder {file}"))),
+        false if force => Ok(()),
+        false => Err(Failure::Input(format!("{file} exists: --force writes over it"))),
+    }
 }
 
-/// As [`refuse_existing`], for logs: they are read again while they are written, which standard output is not.
+/// As [`refuse_existing`], for logs: they are read again while they are written, which standard output and devices
+/// are not.
 pub fn refuse_existing_log(path: &Path, force: bool) -> Result<(), Failure> {
-    if is_stdio(path) {
-        let what =
-            "invalid log: found -, allowed the path of a file; `-` is for tables and documents";
-        return Err(Failure::Input(what.to_owned()));
+    if is_stdio(path) || is_special(path) {
+        let path = path.display();
+        let what = format!(
+            "invalid log: found {path}, allowed the path of a file; `-` is for tables and documents"
+        );
+        return Err(Failure::Input(what));
     }
     refuse_existing(path, force)
 }
 
 /// As [`refuse_existing_log`], for logs, which are created only where there is no file: with `force` an existing
-/// one is removed.
-pub fn make_way(path: &Path, force: bool) -> Result<(), Failure> {
+/// one is removed. The path at which the log is created: that behind a symbolic link.
+pub fn make_way(path: &Path, force: bool) -> Result<PathBuf, Failure> {
     refuse_existing_log(path, force)?;
-    if force && path.is_file() {
-        std::fs::remove_file(path)?;
+    let target = behind_links(path);
+    if force && target.is_file() {
+        std::fs::remove_file(&target)?;
     }
-    Ok(())
+    Ok(target)
 }
 
-/// Writes a whole file or none; `-` is standard output.
+/// The path of an existing file behind its symbolic links, or the same path.
+#[must_use]
+pub fn behind_links(path: &Path) -> PathBuf {
+    match path.is_symlink() {
+        true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+        false => path.to_owned(),
+    }
+}
+
+/// Writes a whole file or none; `-` is standard output. An existing file keeps its mode, and its name where `path` is a
+/// symbolic link; devices and FIFOs are written to.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if is_stdio(path) {
         return write_stdout(bytes);
     }
     let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
-    let file = whole_file(path, bytes, USUAL_MODE)?;
-    file.persist(path).map_err(|err| failed(err.error))?;
+    if is_special(path) {
+        let mut device = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+        return device.write_all(bytes).and_then(|()| device.flush()).map_err(failed);
+    }
+    replace(whole_file(&behind_links(path), bytes, USUAL_MODE)?, path)
+}
+
+/// A file for the content of a path, which [`replace`] puts there.
+pub fn file_for(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
+    match is_stdio(path) || is_special(path) {
+        true => Ok(tempfile::NamedTempFile::new()?),
+        false => whole_file(&behind_links(path), &[], USUAL_MODE),
+    }
+}
+
+/// Puts a whole file in the place of a path, as [`write_whole`] does.
+pub fn replace(mut file: tempfile::NamedTempFile, path: &Path) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
+    if is_special(path) {
+        file.as_file_mut().rewind().map_err(failed)?;
+        let mut device = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+        std::io::copy(file.as_file_mut(), &mut device).map_err(failed)?;
+        return Ok(());
+    }
+    let target = behind_links(path);
+    if let Ok(before) = std::fs::metadata(&target) {
+        file.as_file().set_permissions(before.permissions()).map_err(failed)?;
+    }
+    file.persist(&target).map_err(|err| failed(err.error))?;
     Ok(())
 }
 

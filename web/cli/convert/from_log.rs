@@ -37,11 +37,7 @@ impl Convert {
             .build::<Snapshot>(header.seed, header.step_ns)
             .map_err(Failure::input)?;
         let to_stdout = is_stdio(&self.to);
-        let folder = self.to.parent().filter(|parent| *parent != Path::new(""));
-        let mut file = match to_stdout {
-            true => tempfile::NamedTempFile::new()?,
-            false => tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?,
-        };
+        let mut file = output::file_for(&self.to)?;
         let mut writer = write(Box::new(BufWriter::new(file.as_file_mut())))?;
         let mut failed = None;
         let replayed = groundwave_engine::replay(&mut engine, &mut log, |engine| {
@@ -68,7 +64,7 @@ impl Convert {
             std::io::copy(&mut whole, &mut out)?;
             out.flush()?;
         } else {
-            file.persist(&self.to).map_err(|err| Failure::from(err.error))?;
+            output::replace(file, &self.to)?;
         }
         let ticks = replayed.ticks;
         // Here too, because tables have no place for it.

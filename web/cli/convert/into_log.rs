@@ -78,7 +78,8 @@ impl Convert {
         let header = foreign_log::header(dataset, ground);
         output::refuse_existing_log(&self.to, self.force)?;
         // The log is there when it is whole, whatever ends this before.
-        let mut part = self.to.clone().into_os_string();
+        let target = output::behind_links(&self.to);
+        let mut part = target.clone().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
         let _ = std::fs::remove_file(&part);
@@ -102,7 +103,7 @@ impl Convert {
         }
         let failed = |error| Failure::Machine(format!("write {}: {error}", self.to.display()));
         WholeJournal::sync(&part).map_err(failed)?;
-        part.persist(&self.to).map_err(|error| failed(error.error))?;
+        part.persist(&target).map_err(|error| failed(error.error))?;
         Ok(recorded.digest)
     }
 }

@@ -52,8 +52,8 @@ impl Cut {
             self.to.map(|to| tick_at(log.header(), "--to", to)).transpose()?.unwrap_or(u64::MAX);
         let header = Header { format: FORMAT, ..log.header().clone() };
         output::refuse_shared(&[("--output", &self.output)], &[("the log", &self.log)])?;
-        output::make_way(&self.output, self.force)?;
-        let mut new = FileJournal::create(&self.output, &header).map_err(Failure::input)?;
+        let target = output::make_way(&self.output, self.force)?;
+        let mut new = FileJournal::create(&target, &header).map_err(Failure::input)?;
         let (mut entries, mut last_tick) = (0, 0);
         let mut has_more = false;
         let damage = loop {
