@@ -11,6 +11,7 @@
 //! Cells may be separated by `,`, `;`, tabs or `|`. Numbers have a decimal point. A name that a
 //! spreadsheet would take for a formula is written after an apostrophe, which reading takes off.
 
+mod axis;
 pub mod levels;
 mod read;
 pub mod tracks;

@@ -14,6 +14,7 @@ use super::super::plan::field::{
 use super::super::plan::{PlanFile, values};
 use super::super::report::Report;
 use super::super::text::{line_of_row, text};
+use super::axis::{self, Axis, Parts};
 use super::{FORMAT, unguarded};
 
 /// Columns in one table: every one that is known, and many times as many others.
@@ -142,8 +143,8 @@ fn longitude_first(cell: &str) -> Option<(f64, f64)> {
 
 /// Columns of the position.
 enum Place {
-    /// Latitude and longitude.
-    Axes { lat: usize, lon: usize },
+    /// Latitude and longitude, each with its further parts.
+    Axes { lat: usize, lon: usize, parts: [Parts; 2] },
     /// Both in one text.
     Position { column: usize },
 }
@@ -174,6 +175,7 @@ impl Columns {
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         let cloud_rf_height = names.iter().position(|name| is_cloud_rf_height(name, &names));
         let mut at = [None; 4];
+        let mut parts = [Parts::default(); 2];
         let mut has_meaning = vec![false; names.len()];
         let mut unique_names = Vec::new();
         for (index, name) in names.iter().enumerate() {
@@ -203,7 +205,10 @@ impl Columns {
                     continue;
                 }
                 Meaning::Unknown => {
-                    collector.report.dropped("column", name, here);
+                    match axis::part_of(name) {
+                        Some((axis, part)) => parts[axis as usize][part as usize] = Some(index),
+                        None => collector.report.dropped("column", name, here),
+                    }
                     continue;
                 }
             };
@@ -225,7 +230,7 @@ impl Columns {
         }
         match at {
             [Some(lat), Some(lon), deployment, _] => {
-                let place = Place::Axes { lat, lon };
+                let place = Place::Axes { lat, lon, parts };
                 Ok(Self { names, cloud_rf_height, place, deployment, has_meaning })
             }
             [_, _, deployment, Some(column)] => {
@@ -332,17 +337,17 @@ impl Row<'_> {
     /// Latitude and longitude, or the column at fault.
     fn degrees(&self, collector: &mut Collector<'_>) -> Result<(f64, f64), (&str, Fault)> {
         let names = &self.columns.names;
-        let axis = |index: usize, read: fn(&str) -> Option<f64>| {
-            let cell = self.cell(index).trim();
-            let allowed = "degrees, or degrees, minutes and seconds";
-            let value = values::parse(cell).ok().or_else(|| read(cell));
-            value.ok_or_else(|| (names[index].as_str(), Fault::new("", quoted(cell), allowed)))
-        };
         match self.columns.place {
-            Place::Axes { lat, lon } => Ok((
-                axis(lat, groundwave_coordinate::latitude_deg)?,
-                axis(lon, groundwave_coordinate::longitude_deg)?,
-            )),
+            Place::Axes { lat, lon, parts } => {
+                let axis = |axis: Axis, column: usize| {
+                    let value =
+                        axis.degrees(column, parts[axis as usize], |index| self.cell(index));
+                    value.map_err(|(found, allowed)| {
+                        (names[column].as_str(), Fault::new("", found, allowed))
+                    })
+                };
+                Ok((axis(Axis::Latitude, lat)?, axis(Axis::Longitude, lon)?))
+            }
             Place::Position { column } => {
                 let cell = self.cell(column).trim();
                 let fault = |allowed: String| {

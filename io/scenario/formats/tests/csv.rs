@@ -48,6 +48,20 @@ fn other_names_and_separators_are_read() {
 }
 
 #[test]
+fn hemispheres_minutes_and_seconds_of_their_own_columns_count() {
+    for text in [
+        "name,lat,N/S,lon,E/W\nA,33.81,S,70.5,W\n",
+        "name,lat_deg,lat_min,lat_sec,lat_dir,lon_deg,lon_min,lon_dir\nA,33,48,36,S,70,30,W\n",
+    ] {
+        let (plan, notes) = plan_of(CSV, text);
+        let at = plan.nodes[0].position;
+        assert!((at.lat_deg() + 33.81).abs() < 1e-9 && at.lon_deg() == -70.5, "{at:?}");
+        assert!(!format!("{notes:?}").contains("is not used"), "{notes:?}");
+    }
+    refused(CSV, b"name,lat,ns,lon,ew\nA,33.8,X,70.5,W\n", &["N or S"]);
+}
+
+#[test]
 fn title_and_comments_above_the_header_are_left_out() {
     let above = "line above the header: dropped (line 1)";
     for (head, line, notes_above) in [

@@ -1,0 +1,147 @@
+//! Coordinates in several columns: degrees, minutes, seconds, and the letter of the hemisphere.
+
+use super::super::plan::values;
+
+/// Latitude or longitude.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Axis {
+    Latitude,
+    Longitude,
+}
+
+/// Part of a coordinate that has a column of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Minutes,
+    Seconds,
+    Hemisphere,
+}
+
+/// Columns of the parts of a coordinate beside its degrees, by [`Part`].
+pub(super) type Parts = [Option<usize>; 3];
+
+const LATITUDES: [&str; 2] = ["latitude", "lat"];
+const LONGITUDES: [&str; 4] = ["longitude", "long", "lon", "lng"];
+const MINUTES: [&str; 3] = ["min", "minute", "minutes"];
+const SECONDS: [&str; 3] = ["sec", "second", "seconds"];
+const HEMISPHERES: [&str; 7] = ["dir", "direction", "hem", "hemi", "hemisphere", "ns", "ew"];
+
+/// The part of a coordinate that a column holds by its name: `lat_min`, `lon_dir`, `N/S`.
+pub(super) fn part_of(name: &str) -> Option<(Axis, Part)> {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    match name.as_str() {
+        "ns" | "northsouth" => return Some((Axis::Latitude, Part::Hemisphere)),
+        "ew" | "eastwest" | "we" => return Some((Axis::Longitude, Part::Hemisphere)),
+        _ => {}
+    }
+    let of = |axis, names: &[&str]| {
+        let rest = names.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+        let part = match rest {
+            rest if MINUTES.contains(&rest) => Part::Minutes,
+            rest if SECONDS.contains(&rest) => Part::Seconds,
+            rest if HEMISPHERES.contains(&rest) => Part::Hemisphere,
+            _ => return None,
+        };
+        Some((axis, part))
+    };
+    of(Axis::Latitude, &LATITUDES).or_else(|| of(Axis::Longitude, &LONGITUDES))
+}
+
+impl Axis {
+    /// Degrees of a text of degrees, or of degrees, minutes and seconds.
+    fn read(self, text: &str) -> Option<f64> {
+        let number = values::parse(text).ok();
+        number.or_else(|| match self {
+            Self::Latitude => groundwave_coordinate::latitude_deg(text),
+            Self::Longitude => groundwave_coordinate::longitude_deg(text),
+        })
+    }
+
+    /// Sign of the letter of a hemisphere: N and E are positive.
+    fn sign(self, text: &str) -> Result<f64, (String, String)> {
+        let letters = match self {
+            Self::Latitude => ["N", "S"],
+            Self::Longitude => ["E", "W"],
+        };
+        let first = text.get(..1).unwrap_or_default().to_ascii_uppercase();
+        let is_word = text.len() == 1
+            || ["north", "south", "east", "west"].contains(&text.to_ascii_lowercase().as_str());
+        match letters.iter().position(|letter| is_word && *letter == first) {
+            Some(0) => Ok(1.0),
+            Some(_) => Ok(-1.0),
+            None => Err((format!("{text:?}"), format!("{} or {}", letters[0], letters[1]))),
+        }
+    }
+
+    /// Degrees of a coordinate from its cells.
+    ///
+    /// # Errors
+    /// The text found and the forms allowed.
+    pub(super) fn degrees<'c>(
+        self,
+        column: usize,
+        parts: Parts,
+        cell: impl Fn(usize) -> &'c str,
+    ) -> Result<f64, (String, String)> {
+        let whole = cell(column).trim();
+        let allowed = "degrees, or degrees, minutes and seconds";
+        let value = self.read(whole).ok_or_else(|| (format!("{whole:?}"), allowed.to_owned()))?;
+        let [minutes, seconds, hemisphere] = parts.map(|part| part.map(|at| cell(at).trim()));
+        let mut amount = value.abs();
+        for (text, unit) in [(minutes, 60.0), (seconds, 3600.0)] {
+            let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
+            let number = values::parse(text).ok().filter(|number| (0.0..60.0).contains(number));
+            let number = number.ok_or_else(|| (format!("{text:?}"), "0 to below 60".to_owned()))?;
+            amount += number / unit;
+        }
+        // A latitude of -0 degrees and 30 minutes is south.
+        let is_negative = value.is_sign_negative() && (value != 0.0 || whole.starts_with('-'));
+        match hemisphere {
+            None => Ok(if is_negative { -amount } else { amount }),
+            Some(letter) if is_negative => {
+                let found = format!("{whole:?} beside {letter:?}");
+                Err((found, "a sign or a hemisphere".to_owned()))
+            }
+            Some(letter) => Ok(self.sign(letter)? * amount),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_known_by_the_names_of_their_columns() {
+        for (name, part) in [
+            ("N/S", Some((Axis::Latitude, Part::Hemisphere))),
+            ("ew", Some((Axis::Longitude, Part::Hemisphere))),
+            ("lat_dir", Some((Axis::Latitude, Part::Hemisphere))),
+            ("LongHemi", Some((Axis::Longitude, Part::Hemisphere))),
+            ("lat_min", Some((Axis::Latitude, Part::Minutes))),
+            ("longitude seconds", Some((Axis::Longitude, Part::Seconds))),
+            ("lat", None),
+            ("lat_deg", None),
+            ("news", None),
+        ] {
+            assert_eq!(part_of(name), part, "{name}");
+        }
+    }
+
+    #[test]
+    fn hemispheres_minutes_and_seconds_count() {
+        let of = |cells: [&'static str; 4]| {
+            let parts = [1, 2, 3].map(|at| (!cells[at].is_empty()).then_some(at));
+            Axis::Latitude.degrees(0, parts, move |at| cells[at])
+        };
+        assert_eq!(of(["33.8", "", "", "S"]), Ok(-33.8));
+        assert_eq!(of(["33", "48", "", "s"]), Ok(-33.8));
+        let value = of(["33", "48", "36", "North"]).unwrap();
+        assert!((value - 33.81).abs() < 1e-12);
+        assert_eq!(of(["-0", "30", "", ""]), Ok(-0.5));
+        for wrong in [["-33.8", "", "", "S"], ["33.8", "", "", "E"], ["33", "75", "", "N"]] {
+            assert!(of(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
