@@ -5,10 +5,43 @@ use super::angle::{Angle, Degrees, is_mark, parse};
 /// Latitude and longitude, in this order unless letters name the axes.
 pub(crate) fn degrees(text: &str) -> Degrees {
     let text = text.trim_matches(|at| matches!(at, '(' | ')' | '[' | ']'));
-    let text = text.strip_prefix("geo:").unwrap_or(text);
+    let text = match uri(text) {
+        Some(uri) => return of_uri(uri),
+        None => text,
+    };
     let splits = [by_semicolon, by_comma, by_letter, by_space];
     let [one, other] = splits.iter().find_map(|split| split(text))?;
     Some(ordered(one, other))
+}
+
+/// The rest of a URI of a place (RFC 5870), whose scheme is written in any case.
+pub(crate) fn uri(text: &str) -> Option<&str> {
+    let scheme = text.get(..4)?;
+    scheme.eq_ignore_ascii_case("geo:").then(|| &text[4..])
+}
+
+/// Position of a URI: `57.7,11.9;crs=wgs84;u=35`, or with a query, as telephones write it. An altitude is that above
+/// the ellipsoid, and no height above ground.
+fn of_uri(uri: &str) -> Degrees {
+    let place = uri.split_once('?').map_or(uri, |(place, _)| place);
+    let mut parts = place.split(';');
+    let numbers: Vec<&str> = parts.next().unwrap_or_default().split(',').collect();
+    for parameter in parts {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if name.eq_ignore_ascii_case("crs") && !value.eq_ignore_ascii_case("wgs84") {
+            return Some(Err("the reference system wgs84".to_owned()));
+        }
+    }
+    match numbers.as_slice() {
+        [lat, lon] => {
+            let [one, other] = both(lat, lon, '.')?;
+            Some(ordered(one, other))
+        }
+        [_, _, _] => {
+            Some(Err("geo:LAT,LON without an altitude, which is no height above ground".to_owned()))
+        }
+        _ => None,
+    }
 }
 
 fn ordered(one: Angle, other: Angle) -> Result<[f64; 2], String> {

@@ -2,7 +2,7 @@
 
 use groundwave_model::terrain::GeoPoint;
 
-use crate::{BadPosition, degrees};
+use crate::{BadPosition, degrees, pair};
 
 /// Reads a position.
 ///
@@ -25,12 +25,17 @@ pub fn parse_with_height(text: &str) -> Result<(GeoPoint, Option<f64>), BadPosit
         Ok(position) => return Ok((position, None)),
         Err(error) => error,
     };
+    // What follows the coordinates of a URI is its own.
+    if pair::uri(text).is_some() {
+        return Err(error);
+    }
     // After a semicolon commas are decimal ones.
     let splits = [text.rsplit_once(';'), text.rsplit_once(',')];
     let mut has_position = false;
     for (position, height) in splits.into_iter().flatten() {
         let Ok(position) = parse(position) else { continue };
-        let height = height.trim().trim_end_matches('m').trim_end().replace(',', ".");
+        let height = height.trim();
+        let height = height.strip_suffix('m').unwrap_or(height).trim_end().replace(',', ".");
         match height.parse::<f64>() {
             Ok(height_m) if height_m.is_finite() => return Ok((position, Some(height_m))),
             _ => has_position = true,

@@ -67,3 +67,23 @@ fn columns_have_one_angle_each() {
     assert_eq!(latitude_deg("11.5E"), None);
     assert_eq!(longitude_deg("east"), None);
 }
+
+#[test]
+fn uris_of_places_are_read_and_their_altitude_is_no_height() {
+    for text in [
+        "geo:57.7,11.9",
+        "GEO:57.7,11.9;u=35",
+        "geo:57.7,11.9;crs=WGS84;u=10",
+        "geo:57.7,11.9?z=17&q=57.7,11.9(mast)",
+    ] {
+        let (point, height_m) = parse_with_height(text).unwrap();
+        assert_eq!((point.lat_deg(), point.lon_deg(), height_m), (57.7, 11.9, None), "{text}");
+    }
+    let error = parse_with_height("geo:57.7,11.9,145").unwrap_err();
+    assert!(error.allowed.contains("without an altitude"), "{error}");
+    let error = parse_with_height("geo:57.7,11.9;crs=moon-2011").unwrap_err();
+    assert!(error.allowed.contains("wgs84"), "{error}");
+    // A height has one unit.
+    assert_eq!(parse_with_height("57.7,11.9,30m").unwrap().1, Some(30.0));
+    assert!(parse_with_height("57.7,11.9,30mm").is_err());
+}

@@ -97,6 +97,14 @@ pub fn verify(folder: &Path, output: Output) -> Result<(), Failure> {
         }
         failure => failure,
     })?;
+    if document.files.is_empty() {
+        let reasons =
+            document.ignored.iter().map(|file| format!("; {}: {}", file.file, file.reason));
+        let (folder, reasons) = (folder.display(), reasons.collect::<String>());
+        let what =
+            format!("invalid folder of terrain: found no file to verify in {folder}{reasons}");
+        return Err(Failure::Input(what));
+    }
     if output.json {
         return output.json(&document);
     }

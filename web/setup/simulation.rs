@@ -51,12 +51,21 @@ pub struct ScenarioText {
     text: String,
 }
 
+/// True for a pipe, such as that of `<(COMMAND)`, and a device, such as `/dev/stdin`.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 impl ScenarioText {
     /// Reads a file, `-` from standard input.
     ///
     /// # Errors
     /// When it cannot be read, is too long or no UTF-8.
     pub fn read(path: &Path) -> Result<Self, Failure> {
+        if is_pipe(path) {
+            let pipe = std::fs::File::open(path)?;
+            return Self::of(pipe, &path.display().to_string());
+        }
         if path != Path::new("-") {
             let text = groundwave_toml_document::text(path).map_err(|error| {
                 let failure = Failure::input(error);
@@ -72,10 +81,15 @@ impl ScenarioText {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Self { name: path.display().to_string(), folder, text });
         }
+        Self::of(std::io::stdin(), "standard input")
+    }
+
+    /// Reads a stream; files that it names are those of the working folder.
+    fn of(stream: impl Read, name: &str) -> Result<Self, Failure> {
         let mut text = String::new();
         // A longer text is refused by its length.
-        std::io::stdin().take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-        Ok(Self { name: "standard input".to_owned(), folder: PathBuf::new(), text })
+        stream.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+        Ok(Self { name: name.to_owned(), folder: PathBuf::new(), text })
     }
 
     /// The text.
