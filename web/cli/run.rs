@@ -397,9 +397,10 @@ fn ticks(scenario: &Scenario, until_s: Option<f64>) -> Result<u64, Failure> {
     let Some(until_s) = until_s else {
         return Ok(all);
     };
-    if !(until_s >= 0.0 && until_s.is_finite()) {
+    let duration_s = (all * scenario.step_ns) as f64 / 1e9;
+    if !(0.0..=duration_s).contains(&until_s) {
         return Err(Failure::Input(format!(
-            "invalid --until: found {until_s} s, allowed 0 or more"
+            "invalid --until: found {until_s} s, allowed 0 to {duration_s} s, the duration of the scenario"
         )));
     }
     // The tick that begins then is the last one, as with --to of a replay.
