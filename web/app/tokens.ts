@@ -11,7 +11,7 @@ function sheet(): string {
     ['answer', ANSWER_COLOURS.light, ANSWER_COLOURS.dark],
     ['blocked', BLOCKED_COLOURS.light, BLOCKED_COLOURS.dark],
   ];
-  return `:root { ${pairs.map(([name, light, dark]) => `--${name}: light-dark(${light}, ${dark});`).join(' ')} }`;
+  return `:root, .print-view { ${pairs.map(([name, light, dark]) => `--${name}: light-dark(${light}, ${dark});`).join(' ')} }`;
 }
 
 /** The style sheet `virtual:tokens.css`, and the queries in place of `(--phone)` and the like. */

@@ -12,12 +12,21 @@ const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?`;
 const LINKS: readonly RegExp[] = [
   new RegExp(`!3d(${NUMBER})!4d(${NUMBER})`),
   new RegExp(`[?&#]mlat=(${NUMBER})&mlon=(${NUMBER})`),
-  new RegExp(`[?&](?:q|query|ll|sll|daddr|destination|center|loc)=(?:loc:)?(${NUMBER})(?:,|%2C)[+ ]?(?:%20)?(${NUMBER})(?![\\d.])`, 'i'),
+  new RegExp(
+    `[?&](?:q|query|ll|sll|daddr|destination|center|coordinate|loc)=(?:loc:)?(${NUMBER})(?:,|%2C)[+ ]?(?:%20)?(${NUMBER})(?![\\d.])`,
+    'i',
+  ),
   new RegExp(`/(?:search|place|dir/)/?(${NUMBER}),\\+?(${NUMBER})(?:[/?]|$)`),
   new RegExp(`[?&]cp=(${NUMBER})~(${NUMBER})`),
   new RegExp(`[?&]lat=(${NUMBER})&(?:lon|lng)=(${NUMBER})`),
   new RegExp(`#(?:.*[?&])?map=[\\d.]+/(${NUMBER})/(${NUMBER})`),
   new RegExp(`/@(${NUMBER}),(${NUMBER})`),
+];
+
+/** Places in links that have the longitude first: Yandex, and OpenStreetMap where the marker is written so. */
+const SWAPPED: readonly RegExp[] = [
+  new RegExp(`^(?:https?://)?(?:www\\.|maps\\.)?yandex\\..*[?&](?:pt|ll)=(${NUMBER})(?:,|%2C)(${NUMBER})(?![\\d.])`, 'i'),
+  new RegExp(`[?&#]mlon=(${NUMBER})&mlat=(${NUMBER})`),
 ];
 
 /** Words of hemispheres that mean one thing in every language that has them. */
@@ -35,6 +44,7 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/[ʹ´‘‛＇ˈ]/g, "'"],
   [/[ʺ“„‟＂]/g, '"'],
   [/[−–—‐‑‒﹣－](?=\d)/g, '-'],
+  [/(?<![\d.-])(\d{1,3})-(\d{1,2})-(\d{1,2}(?:\.\d+)?)\s*(?=[NSEW](?!\p{L}))/giu, '$1° $2\' $3" '],
   [/(\d)\s*(?:degrees?|deg\.?)(?!\p{L})/giu, '$1°'],
   [/(\d)\s*d\s*(\d+(?:[.,]\d+)?)\s*m(?:in)?(?:\s*(\d+(?:[.,]\d+)?)\s*s(?:ec)?(?!\p{L}))?/giu, "$1° $2' $3"],
 ];
@@ -43,6 +53,10 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 function wrapped(text: string): [string, string] | null {
   const numbers = (found: RegExpExecArray | null): [string, string] | null => found && [found[1] ?? '', found[2] ?? ''];
   if (/^https?:\/\//i.test(text) || /^(?:www\.|maps\.)/i.test(text)) {
+    for (const link of SWAPPED) {
+      const found = numbers(link.exec(text));
+      if (found) return [found[1], found[0]];
+    }
     for (const link of LINKS) {
       const found = numbers(link.exec(text));
       if (found) return found;
@@ -52,7 +66,9 @@ function wrapped(text: string): [string, string] | null {
   const query = new RegExp(`^geo:0(?:\\.0+)?,0(?:\\.0+)?\\?q=(${NUMBER}),(${NUMBER})`, 'i').exec(text);
   const uri = new RegExp(`^geo:(${NUMBER}),(${NUMBER})(?:,${NUMBER})?(?:[;?].*)?$`, 'i').exec(text);
   if (query || uri) return numbers(query ?? uri);
-  const wkt = numbers(new RegExp(`^POINT\\s*Z?\\s*\\(\\s*(${NUMBER})\\s+(${NUMBER})(?:\\s+${NUMBER})?\\s*\\)$`, 'i').exec(text));
+  const wkt = numbers(
+    new RegExp(`^(?:SRID=4326;\\s*)?POINT\\s*Z?\\s*\\(\\s*(${NUMBER})\\s+(${NUMBER})(?:\\s+${NUMBER})?\\s*\\)$`, 'i').exec(text),
+  );
   if (wkt) return [wkt[1], wkt[0]];
   // ISO 6709 in degrees: two and three digits before the point.
   const iso = /^([-+]\d{2}(?:\.\d+)?)([-+]\d{3}(?:\.\d+)?)(?:[-+]\d+(?:\.\d+)?)?(?:CRS\w*)?\/?$/.exec(text);
@@ -74,10 +90,21 @@ function unlabelled(text: string): string {
   return (/^lat/i.test(one[1] ?? '') ? parts : parts.toReversed()).join('; ');
 }
 
+/** A text without what stands around a position: a label before it, a name in brackets after it, a full stop. */
+function bare(text: string): string {
+  return text
+    .replace(/[０-９]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) - 0xfee0))
+    .trim()
+    .replace(/^(?:gps|pos(?:ition)?|coord(?:inate)?s?|location)\s*:\s*/i, '')
+    .replace(/(?<=\d[°'"″′NSEW]?)\s*\((?=[^)]*\p{L})[^)]*\)$/iu, '')
+    .replace(/(?<=[\dNSEW°'"″′])\s*[.,;]+$/i, '')
+    .replace(/(\d)\s+,\s*/g, '$1, ');
+}
+
 /** Spelling of the command line for a text, or the reason why it has none. */
 function spellingOf(text: string): { spelling: string } | { reason: string } {
   const refuse = (allowed: string) => ({ reason: `invalid position: found ${JSON.stringify(text)}, allowed ${allowed}` });
-  const plain = text.trim();
+  const plain = bare(text);
   const degrees = wrapped(plain);
   if (degrees) return { spelling: degrees.join(',') };
   if (/^https?:/i.test(plain)) return refuse('a link of a map with a place in it');

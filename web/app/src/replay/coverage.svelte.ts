@@ -1,13 +1,16 @@
 // Coverage of the planned mesh, from those of its nodes that work at the shown time of the replay.
-import { api, wanted } from '../api/client';
+import { api, wanted, type Node } from '../api/client';
 import { app } from '../store/app.svelte';
 import { Coverages } from '../store/coverage.svelte';
+import { distance_m } from '../geo';
 import { areaAround } from '../store/mesh-coverage.svelte';
 import type { Frame } from './frames';
 
 const RX_HEIGHT_AGL_M = 1.5;
 /** Cells of the area, about: few enough to follow a replay that plays. */
 const CELLS = 25_000;
+/** Distance from the planned place from which on a recorded node stands elsewhere, m. */
+const APART_M = 10;
 
 const equal = (a: ReadonlySet<string>, b: ReadonlySet<string>) => a.size === b.size && [...a].every((id) => b.has(id));
 
@@ -15,8 +18,10 @@ export class FollowingCoverage {
   /** Its own: a coverage of the plan lies under no recording. */
   readonly coverages = new Coverages();
   busy = $state(false);
-  /** Ids of the planned nodes by name. */
-  #planned: ReadonlyMap<string, string> = new Map();
+  /** Planned nodes by name. */
+  #planned: ReadonlyMap<string, Node> = new Map();
+  /** Names of working nodes of the recording that the plan lacks or has elsewhere: they have no coverage. */
+  elsewhere = $state.raw<string[]>([]);
   #sending = false;
   #next: ReadonlySet<string> | null = null;
 
@@ -29,7 +34,7 @@ export class FollowingCoverage {
     this.busy = true;
     try {
       const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within } } }));
-      this.#planned = new Map(nodes.map((node) => [node.name, node.id]));
+      this.#planned = new Map(nodes.map((node) => [node.name, node]));
       // A deployment has one coverage on the server, with one set of failed nodes.
       await app.coverages.mesh.stop();
       await this.coverages.mesh.start(
@@ -44,10 +49,16 @@ export class FollowingCoverage {
     }
   }
 
-  /** Planned nodes that are not there at a time, or do not work. */
+  /** Planned nodes that are not there at a time, stand elsewhere, or do not work. */
   #missing(frame: Frame): ReadonlySet<string> {
-    const working = new Set(frame.nodes.filter((node) => node.operating).map((node) => node.name));
-    return new Set([...this.#planned].filter(([name]) => !working.has(name)).map(([, id]) => id));
+    const working = frame.nodes.filter((node) => node.operating);
+    const isPlanned = (node: (typeof working)[number]) => {
+      const planned = this.#planned.get(node.name);
+      return planned !== undefined && distance_m(planned, node) <= APART_M;
+    };
+    const covered = new Set(working.filter(isPlanned).map((node) => node.name));
+    this.elsewhere = working.filter((node) => !covered.has(node.name)).map((node) => node.name);
+    return new Set([...this.#planned].filter(([name]) => !covered.has(name)).map(([, node]) => node.id));
   }
 
   /** Takes the nodes of a frame, the latest of several; only the cells of those that changed are computed. */

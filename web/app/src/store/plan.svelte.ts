@@ -89,8 +89,13 @@ export class Plan {
   /** The last deployment that was named. */
   #named: string | null = null;
 
+  /** Number of the last choice: a late answer to an earlier one is dropped. */
+  #choice = 0;
+
   async listDeployments(choose: string | null): Promise<void> {
+    const choice = ++this.#choice;
     const all = await wanted(api.GET('/api/v1/deployments'));
+    if (choice !== this.#choice) return;
     this.deployments = all;
     // Not another in place of one that was named, whatever changes elsewhere while it is absent.
     const named = choose ?? (this.absent ? this.#named : null);
@@ -108,6 +113,13 @@ export class Plan {
       this.pairsLeftOut = 0;
     }
     await this.refresh();
+  }
+
+  /** Reads the list of deployments again; the one that is shown stays. */
+  async relist(): Promise<void> {
+    const choice = this.#choice;
+    const all = await wanted(api.GET('/api/v1/deployments'));
+    if (choice === this.#choice) this.deployments = all;
   }
 
   async listTemplates(): Promise<void> {

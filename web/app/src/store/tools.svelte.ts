@@ -30,9 +30,18 @@ function hops(places: readonly LatLon[], segments: readonly { result: LinkResult
   });
 }
 
+/** What of a node an answer depends on. */
+const essence = ({ id, lat, lon, height_agl_m, radio, pointing }: Node) =>
+  JSON.stringify([id, lat, lon, height_agl_m, radio, pointing ?? null]);
+
+/** An answer with the nodes it is about, as they were. */
+interface Asked {
+  ends: readonly Node[];
+}
+
 export class Tools {
-  relay = $state.raw<RelayChain | null>(null);
-  route = $state.raw<MeshRoute | null>(null);
+  relay = $state.raw<(RelayChain & Asked) | null>(null);
+  route = $state.raw<(MeshRoute & Asked) | null>(null);
   advice = $state.raw<ProtocolAdvice | null>(null);
   scan = $state.raw<(PointScan & { from: LatLon; like: Node | undefined }) | null>(null);
   placement = $state.raw<{ advice: PlacementAdvice; radio: Node['radio'] | undefined; height_agl_m: number; width_m: number } | null>(null);
@@ -65,6 +74,23 @@ export class Tools {
   });
 
   constructor(private readonly plan: Plan) {}
+
+  /** True if a node that an answer is about is not there any more, or not as it was. */
+  isOld(nodes: readonly Node[]): boolean {
+    return nodes.some((node) => {
+      const now = this.plan.byId.get(node.id);
+      return !now || essence(now) !== essence(node);
+    });
+  }
+
+  /** True if an answer is about other nodes than the selected pair. */
+  isOther(nodes: readonly Node[], pair: readonly Node[] | null): boolean {
+    return nodes.map((node) => node.id).join() !== (pair ?? []).map((node) => node.id).join();
+  }
+
+  #nodes(ids: readonly string[]): Node[] {
+    return [...new Set(ids)].map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined);
+  }
 
   /** Takes what is drawn off the map. */
   clearDrawn(): void {
@@ -120,14 +146,20 @@ export class Tools {
         margin_db,
         strategy: 'optimal' as const,
       };
-      this.relay = await wanted(api.POST('/api/v1/relay/plan', { body }));
+      const ends = this.#nodes([tx, rx]);
+      this.relay = { ...(await wanted(api.POST('/api/v1/relay/plan', { body }))), ends };
       [this.route, this.scan, this.placement] = [null, null, null];
     });
   }
 
   async findRoute(src: string, dst: string, metric: 'ett' | 'etx' | 'bottleneck' | 'hops'): Promise<void> {
     await this.#work('route', async () => {
-      this.route = await wanted(api.POST('/api/v1/mesh/route', { body: { src_node_id: src, dst_node_id: dst, metric } }));
+      const answer = await wanted(api.POST('/api/v1/mesh/route', { body: { src_node_id: src, dst_node_id: dst, metric } }));
+      const gap = answer.no_path?.closest;
+      this.route = {
+        ...answer,
+        ends: this.#nodes([src, dst, ...answer.path, ...(gap ? [gap.src_side_node_id, gap.dst_side_node_id] : [])]),
+      };
       [this.relay, this.scan, this.placement] = [null, null, null];
     });
   }

@@ -13,6 +13,9 @@ export interface Address {
   tool: string | null;
 }
 
+/** Latitude at which the map ends, deg. */
+const LAT_MAX_DEG = 85;
+
 /** Selected nodes that an address holds. */
 export const SELECTED_MAX = 20;
 const MODES: readonly string[] = ['plan', 'live', 'replay'] satisfies Mode[];
@@ -33,7 +36,7 @@ export function read(hash: string): Address {
     lat !== undefined &&
     lon !== undefined &&
     [zoom, lat, lon].every(Number.isFinite) &&
-    Math.abs(lat) <= 85 &&
+    Math.abs(lat) <= LAT_MAX_DEG &&
     Math.abs(lon) <= 180 &&
     zoom >= 0 &&
     zoom <= 22;
@@ -67,13 +70,29 @@ export function write(address: Address): string {
 }
 
 let handed: Position | null = null;
+let handedZoom: number | null = null;
+
+const LATITUDES = ['lat', 'latitude'];
+const LONGITUDES = ['lon', 'lng', 'long', 'longitude'];
 
 /** Reads the place that another page hands over, before a view is shown. */
 export async function readHandedOver(search: string): Promise<void> {
   const fields = new URLSearchParams(search);
-  const [lat, lon] = [fields.get('lat'), fields.get('lon') ?? fields.get('lng')];
-  handed = lat === null && lon === null ? null : await parsePosition(`${lat ?? ''};${lon ?? ''}`);
+  const field = (names: readonly string[]) => [...fields].find(([key]) => names.includes(key.toLowerCase()))?.[1]?.trim() ?? null;
+  const [lat, lon, zoom] = [field(LATITUDES), field(LONGITUDES), Number(field(['zoom', 'z']) ?? NaN)];
+  handedZoom = zoom >= 0 && zoom <= 22 ? zoom : null;
+  if (lat === null && lon === null) handed = null;
+  else if (lat && lon) handed = await parsePosition(`${lat};${lon}`);
+  else
+    handed = {
+      reason: `invalid place: found ${lat ? `lat=${lat} without lon` : lon ? `lon=${lon} without lat` : 'neither lat nor lon'}, allowed ?lat=57.70&lon=11.97`,
+    };
+  const isOffMap = handed && 'place' in handed && Math.abs(handed.place.lat) > LAT_MAX_DEG;
+  if (isOffMap) handed = { reason: `invalid place: found lat=${lat}, allowed -${LAT_MAX_DEG} to ${LAT_MAX_DEG}, the ends of the map` };
 }
+
+/** The zoom that a place is handed over with. */
+export const handedOverZoom = (): number | null => handedZoom;
 
 /** The place that another page hands over, or the reason why it is none; null without one. */
 export const handedOver = (): Position | null => handed;
