@@ -195,7 +195,10 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
             &["profile", here, there, "--flat-earth", "--plot", "x.pdf"],
             &["found x.pdf", "allowed .svg, .png"],
         ),
-        (&["run", &good, "--until", "-1"], &["invalid --until: found -1 s", "the duration of the scenario"]),
+        (
+            &["run", &good, "--until", "-1"],
+            &["invalid --until: found -1 s", "the duration of the scenario"],
+        ),
         (&["convert", &plan, &absent], &["absent/a.toml", "allowed files in folders"]),
         (&["convert", &nothing, "a.toml"], &["nothing: found a folder without files"]),
         (&["convert", &plan, "a.toml", "--step", "-2"], &["invalid --step: found -2", "above 0"]),

@@ -9,6 +9,19 @@ const PLAIN: &[u8] = b"-_.";
 /// UTF-8 (RFC 8187). A subject without letters and digits gives `file`.
 #[must_use]
 pub fn attachment(subject: &str, extension: &str) -> String {
+    let stem = file_stem(subject);
+    let ascii: String =
+        stem.chars().map(|letter| if letter.is_ascii() { letter } else { '_' }).collect();
+    if ascii == *stem {
+        return format!("attachment; filename=\"{stem}.{extension}\"");
+    }
+    let encoded: String = stem.bytes().map(octet).collect();
+    format!("attachment; filename=\"{ascii}.{extension}\"; filename*=UTF-8''{encoded}.{extension}")
+}
+
+/// Stem of the name of a file from a text such as the name of a node.
+#[must_use]
+pub fn file_stem(subject: &str) -> String {
     let is_kept = |letter: char| {
         letter.is_alphanumeric() || PLAIN.contains(&(letter as u8)) && letter.is_ascii()
     };
@@ -16,15 +29,10 @@ pub fn attachment(subject: &str, extension: &str) -> String {
         subject.chars().map(|letter| if is_kept(letter) { letter } else { '-' }).collect();
     let parts: Vec<_> = stem.split('-').filter(|part| !part.is_empty()).collect();
     let stem = parts.join("-");
-    let stem = stem.trim_matches(['.', '-']);
-    let stem = if stem.is_empty() { "file" } else { stem };
-    let ascii: String =
-        stem.chars().map(|letter| if letter.is_ascii() { letter } else { '_' }).collect();
-    if ascii == stem {
-        return format!("attachment; filename=\"{stem}.{extension}\"");
+    match stem.trim_matches(['.', '-']) {
+        "" => "file".to_owned(),
+        stem => stem.to_owned(),
     }
-    let encoded: String = stem.bytes().map(octet).collect();
-    format!("attachment; filename=\"{ascii}.{extension}\"; filename*=UTF-8''{encoded}.{extension}")
 }
 
 /// An octet of a name in the form of RFC 8187.

@@ -37,7 +37,7 @@ mod tls_validity;
 mod unique_keys;
 mod write_timeout;
 
-pub use attachment::attachment;
+pub use attachment::{attachment, file_stem};
 pub use bind::{
     bind, create_for_owner, create_private, restrict_to_owner, socket_address, stop_on,
 };

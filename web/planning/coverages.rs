@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use groundwave_http::document::Bytes;
 use groundwave_http::event_stream::{EventStream, LastEventId};
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, attachment, id};
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, attachment, file_stem, id};
 use groundwave_raster::Site;
 use groundwave_simulation::coverage::{CoverageRequest, SITES_MAX};
 use groundwave_simulation::deployment::PlannedNode;
@@ -186,10 +186,11 @@ pub async fn export_coverage(
             Site::new(name, setup.position.lat_deg(), setup.position.lon_deg())
         };
         let sites: Vec<_> = sites.map(site).collect();
-        let written = write(&job, &sites, format, layer);
+        let subject = subject(&sites);
+        let written = write(&job, &sites, format, layer, &file_stem(&subject));
         let written =
             written.map_err(|err| Problem::internal(format!("write the coverage: {err}")));
-        Ok((written?, subject(&sites)))
+        Ok((written?, subject))
     });
     let (content, subject) = written.await?;
     let headers = [

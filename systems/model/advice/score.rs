@@ -291,10 +291,11 @@ fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
             (Some(share), Some((slow_bps, _))) => write!(
                 text,
                 "control traffic of {} nodes, {:.1} neighbours each, takes about {:.2} % of the \
-                 {slow_bps:.0} bit/s that nine tenths of the links have",
+                 {:.3} Mbit/s that nine tenths of the links have",
                 e.nodes,
                 e.mean_degree,
                 percent(share),
+                slow_bps / 1e6,
             ),
             _ => write!(text, "control traffic takes nothing: {} usable links", e.links),
         },

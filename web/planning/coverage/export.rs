@@ -11,8 +11,10 @@ use groundwave_raster::{Grid, GridGeometry, RasterError, Resampling, Site};
 use super::super::wire::coverage::{CoverageFormat, CoverageLayer};
 use super::job::Job;
 
-/// Link margins of the ends of the palette, dB.
-const MARGIN_DB: [f64; 2] = [-10.0, 40.0];
+/// Link margins of the ends of the palette, dB: pictures have no colour where the link does not work.
+const MARGIN_DB: [f64; 2] = [0.0, 40.0];
+/// Minimum probability that has a colour in pictures, percent.
+const PROBABILITY_MIN_PERCENT: f32 = 10.0;
 /// Link margins of a colour, dB.
 const STEP_DB: f64 = 5.0;
 
@@ -40,7 +42,8 @@ impl CoverageFormat {
     }
 }
 
-/// The coverage of a finished job as a file.
+/// The coverage of a finished job as a file. Pictures are transparent where nothing is covered; files in archives are
+/// called by the `subject`.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -49,19 +52,20 @@ pub fn export(
     sites: &[Site],
     format: CoverageFormat,
     layer: CoverageLayer,
+    subject: &str,
 ) -> Result<Vec<u8>, RasterError> {
     let description = format!("Assumed: {}", job.assumptions());
     match format {
         CoverageFormat::Png | CoverageFormat::PngWorld => {
-            let values = values(job, layer)?;
+            let values = covered(job, layer)?;
             let picture = coloured(&values, &style(layer)).to_png_about(&description)?;
             match format {
                 CoverageFormat::Png => Ok(picture),
-                _ => zipped("coverage", &picture, &WorldFile::new(values.geometry, [0, 0])),
+                _ => zipped(subject, &picture, &WorldFile::new(values.geometry, [0, 0])),
             }
         }
         CoverageFormat::Kmz => {
-            let (layer, style) = (values(job, layer)?, style(layer));
+            let (layer, style) = (covered(job, layer)?, style(layer));
             let overlay = Overlay {
                 title: "Coverage",
                 description: &description,
@@ -141,12 +145,15 @@ fn cells(job: &Job) -> Vec<[f32; 4]> {
     job.levels().into_iter().map(cell).collect()
 }
 
-fn values(job: &Job, layer: CoverageLayer) -> Result<Grid, RasterError> {
-    let band = match layer {
-        CoverageLayer::Margin => 1,
-        CoverageLayer::Probability => 2,
+/// Values of the cells that are covered; NaN elsewhere.
+fn covered(job: &Job, layer: CoverageLayer) -> Result<Grid, RasterError> {
+    let (band, minimum) = match layer {
+        CoverageLayer::Margin => (1, 0.0),
+        CoverageLayer::Probability => (2, PROBABILITY_MIN_PERCENT),
     };
-    Grid::new(geometry(job), cells(job).into_iter().map(|cell| cell[band]).collect())
+    let values = cells(job).into_iter().map(|cell| cell[band]);
+    let values = values.map(|value| if value < minimum { f32::NAN } else { value });
+    Grid::new(geometry(job), values.collect())
 }
 
 /// Writes received power, margin, probability and, with several transmitting nodes, the server as bands.
