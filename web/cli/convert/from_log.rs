@@ -1,7 +1,6 @@
 //! Logs as recordings in other formats.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use groundwave_engine::Next;
