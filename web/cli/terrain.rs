@@ -248,11 +248,6 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
     let cache = place.cache()?;
     let index = cache.index().map_err(Failure::input)?;
     let folder = cache.folder().display().to_string();
-    if index.files.is_empty() {
-        return Err(Failure::Input(format!(
-            "invalid folder of terrain: found no file to verify in {folder}; `groundwave terrain fetch` fetches some"
-        )));
-    }
     let mut report = Document {
         folder: folder.clone(),
         sound: Vec::new(),

@@ -387,10 +387,10 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
         std::io::Read::read_to_end(&mut archive.by_name(name).unwrap(), &mut content).unwrap();
         content
     };
-    assert_eq!(entry("coverage.png"), png.body);
-    assert!(entry("coverage.prj").starts_with(b"GEOGCS[\"GCS_WGS_1984\""));
+    assert_eq!(entry("coverage-of-s-and-1-more.png"), png.body);
+    assert!(entry("coverage-of-s-and-1-more.prj").starts_with(b"GEOGCS[\"GCS_WGS_1984\""));
     // Pixel centres: half a cell within the bounds of the coverage, and the last one half a cell from the others.
-    let lines = String::from_utf8(entry("coverage.pgw")).unwrap();
+    let lines = String::from_utf8(entry("coverage-of-s-and-1-more.pgw")).unwrap();
     let lines: Vec<f64> = lines.lines().map(|line| line.parse().unwrap()).collect();
     let bound = |key: &str| started["bounds"][key].as_f64().unwrap();
     let [width, height] =
