@@ -1,12 +1,12 @@
 //! Floating car data of SUMO (`--fcd-output`): positions of vehicles and persons, step by step. One is there from
 //! the first step that has it to the first without it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_model::terrain::GeoPoint;
 use quick_xml::events::BytesStart;
 
-use super::dataset::{Dataset, Event, Height};
+use super::dataset::{Dataset, Event, Height, Node};
 use super::error::FormatError;
 use super::plane::Plane;
 use super::xml::{Tag, Tags, attribute, number};
@@ -23,6 +23,9 @@ pub static FORMAT: Format = Format {
     read: Some(read),
     ..Format::NONE
 };
+
+/// Kinds of objects, whose identifiers are of their kind.
+pub(super) const KINDS: [&str; 3] = ["vehicle", "person", "container"];
 
 /// Digits after the point that SUMO writes of degrees; of metres it writes two.
 const DEGREE_DIGITS: usize = 5;
@@ -51,7 +54,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         };
         match start.local_name().as_ref() {
             "timestep" => at_s = attribute(&start, "time").and_then(|text| seconds(&text)),
-            "vehicle" | "person" | "container" => {
+            kind if KINDS.contains(&kind) => {
                 let position = match (place(&start), plane) {
                     (Some((x, y)), Some(plane)) => plane.position(x, y),
                     (Some((lon, lat)), None) => GeoPoint::new(lat, lon).ok(),
@@ -62,7 +65,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                 let height = z_m.map(|z_m| Height::Sea(z_m + options.station.height_agl_m));
                 match (at_s, position, attribute(&start, "id")) {
                     (Some(at_s), Some(position), Some(id)) => {
-                        if let Some(node) = dataset.node(&id, line) {
+                        if let Some(node) = node(&mut dataset, kind, &id, line) {
                             dataset.nodes[node as usize].comes_and_goes = true;
                             dataset.event(at_s, Event::Fix(node, position), line);
                             if let Some(height) = height {
@@ -79,7 +82,30 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             _ => {}
         }
     }
+    name_kinds(&mut dataset);
     Ok(dataset)
+}
+
+/// The node of an object; those of different kinds may have the same identifier.
+pub(super) fn node(dataset: &mut Dataset, kind: &str, id: &str, line: usize) -> Option<u32> {
+    let node = dataset.named(&format!("{kind} {id}"), id);
+    if node.is_none() {
+        dataset.drop("one node too many, or an empty name", line);
+    }
+    node
+}
+
+/// Puts the kind before the names of objects whose identifier one of another kind has.
+pub(super) fn name_kinds(dataset: &mut Dataset) {
+    let mut by_id: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
+    for (key, node) in &dataset.index {
+        if let Some((_, id)) = key.split_once(' ') {
+            by_id.entry(id).or_default().push((*node, key));
+        }
+    }
+    for (node, key) in by_id.into_values().filter(|nodes| nodes.len() > 1).flatten() {
+        dataset.nodes[node as usize].name = Node::named(key).name;
+    }
 }
 
 /// Notes nodes that a step lacks.

@@ -78,20 +78,27 @@ const ALTITUDES: [&str; 10] = [
 ];
 const ELLIPSOIDAL: [&str; 4] = ["heighthaem", "heighthae", "haem", "hae"];
 
-/// Kinds of nodes of SUMO, whose columns begin with them.
-const KINDS: [&str; 3] = ["vehicle", "person", "container"];
-
 /// Rows that are looked at to recognise a table.
 const ROWS_MAX: usize = 1_000;
 
 /// Octets of a character that the end of a sample may lack.
 const CHARACTER_OCTETS: usize = 4;
 
+/// Columns of the nodes of a kind.
+struct Place {
+    /// Kind of SUMO; empty in other tables.
+    kind: &'static str,
+    id: Option<usize>,
+    /// Longitude or x, and latitude or y.
+    x: usize,
+    y: usize,
+}
+
 /// Columns of a table.
 struct Columns {
     time: usize,
-    /// Identifier, longitude or x, and latitude or y: one set for each kind of node.
-    nodes: Vec<(Option<usize>, usize, usize)>,
+    /// One set for each kind of node.
+    nodes: Vec<Place>,
     height: Option<usize>,
     altitude: Option<usize>,
     ellipsoidal: Option<usize>,
@@ -107,14 +114,17 @@ impl Columns {
         };
         let time = first(&TIMES)?;
         let raw = |name: &str| header.iter().position(|head| head.trim() == name);
-        let of_kind = |kind: &str| {
+        let of_kind = |kind: &'static str| {
             let column = |end: &str| raw(&format!("{kind}_{end}"));
-            Some((Some(column("id")?), column("x")?, column("y")?))
+            Some(Place { kind, id: Some(column("id")?), x: column("x")?, y: column("y")? })
         };
         let is_sumo = raw("timestep_time") == Some(time);
         let nodes = match is_sumo {
-            true => KINDS.iter().filter_map(|kind| of_kind(kind)).collect(),
-            false => vec![(first(&NODES), first(&LONGITUDES)?, first(&LATITUDES)?)],
+            true => sumo::KINDS.into_iter().filter_map(of_kind).collect(),
+            false => {
+                let (x, y) = (first(&LONGITUDES)?, first(&LATITUDES)?);
+                vec![Place { kind: "", id: first(&NODES), x, y }]
+            }
         };
         let (height, altitude) = (first(&HEIGHTS), first(&ALTITUDES));
         let ellipsoidal = first(&ELLIPSOIDAL);
@@ -152,7 +162,7 @@ fn is_of_tracks(sample: &Sample<'_>) -> bool {
     let Some((header, rows)) = begin(sample.text()) else { return false };
     let Some(columns) = Columns::of(&header) else { return false };
     let mut nodes = BTreeSet::new();
-    let (column, ..) = columns.nodes[0];
+    let column = columns.nodes[0].id;
     let is_again = match column {
         _ if columns.is_sumo => true,
         Some(column) => rows.iter().any(|row| !nodes.insert(row.get(column).unwrap_or_default())),
@@ -222,7 +232,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         let at_s = if is_number { at_s * factor } else { at_s };
         // Times since the Unix epoch or the beginning are not negative.
         let step = steps.entry(at_s.max(0.0).to_bits()).or_insert((at_s, BTreeSet::new(), *line));
-        for (id, x, y) in &columns.nodes {
+        for Place { kind, id, x, y } in &columns.nodes {
             let key = id.map_or(alone.as_str(), cell);
             if columns.is_sumo && key.is_empty() {
                 continue;
@@ -235,7 +245,11 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                 dataset.drop("a row without a position", *line);
                 continue;
             };
-            let Some(node) = dataset.node(key, *line) else { continue };
+            let node = match columns.is_sumo {
+                true => sumo::node(&mut dataset, kind, key, *line),
+                false => dataset.node(key, *line),
+            };
+            let Some(node) = node else { continue };
             dataset.nodes[node as usize].comes_and_goes = columns.is_sumo;
             dataset.event(at_s, Event::Fix(node, position), *line);
             step.1.insert(node);
@@ -253,6 +267,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         }
     }
     if columns.is_sumo {
+        sumo::name_kinds(&mut dataset);
         let steps: Vec<_> = steps.into_values().collect();
         for pair in steps.windows(2) {
             let (at_s, present, line) = &pair[1];
@@ -270,7 +285,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
 /// True if the positions of SUMO are degrees.
 fn has_degrees(columns: &Columns, rows: &[(usize, StringRecord)]) -> bool {
     let first = rows.iter().find_map(|(_, row)| {
-        columns.nodes.iter().find_map(|(_, x, y)| {
+        columns.nodes.iter().find_map(|Place { x, y, .. }| {
             let cells = (row.get(*x)?.trim(), row.get(*y)?.trim());
             (!cells.0.is_empty()).then_some(cells)
         })

@@ -26,6 +26,7 @@ mod series;
 mod sites;
 mod stations;
 mod tracks;
+mod vehicles;
 
 use std::io::{self, Write};
 

@@ -1,0 +1,40 @@
+//! Objects of SUMO: identifiers, positions and times, as XML and as a table.
+
+use groundwave_model::sample::station;
+use groundwave_model::terrain::GeoPoint;
+
+use super::super::csv::tracks;
+use super::super::{Dataset, Format, ReadOptions, Source, sumo};
+
+fn read(format: &Format, text: &str) -> Dataset {
+    let mut options = ReadOptions::new(station());
+    options.origin = GeoPoint::new(57.7, 11.9).ok();
+    format.read(&Source::of(text.into()), &options).unwrap()
+}
+
+fn names(dataset: &Dataset) -> Vec<&str> {
+    dataset.nodes.iter().map(|node| node.name.as_str()).collect()
+}
+
+#[test]
+fn vehicle_and_person_of_one_id_are_two_nodes() {
+    let step = |at_s: u32, x_m: u32| {
+        format!(
+            "<timestep time=\"{at_s}\"><vehicle id=\"1\" x=\"{x_m}\" y=\"0\"/><vehicle id=\"2\" x=\"9\" y=\"0\"/>\
+             <person id=\"1\" x=\"500\" y=\"{x_m}\"/></timestep>"
+        )
+    };
+    let document =
+        read(&sumo::FORMAT, &format!("<fcd-export>{}{}</fcd-export>", step(0, 0), step(1, 9)));
+    let table = "timestep_time;vehicle_id;vehicle_x;vehicle_y;person_id;person_x;person_y\n\
+                 0;1;0;0;1;500;0\n0;2;9;0;;;\n1;1;9;0;1;500;9\n1;2;9;0;;;\n";
+    let table = read(&tracks::FORMAT, table);
+    for (dataset, expected) in
+        [(document, ["vehicle 1", "2", "person 1"]), (table, ["vehicle 1", "person 1", "2"])]
+    {
+        assert_eq!(names(&dataset), expected);
+        let courses = dataset.courses();
+        assert_eq!((courses.len(), courses[&0].len()), (3, 2), "{courses:?}");
+        assert!(dataset.report.is_empty(), "{}", dataset.report);
+    }
+}
