@@ -67,10 +67,19 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
     let of = |key: &str| {
         lines().find_map(|words| (words.len() == 2 && words[0] == key).then(|| words[1].to_owned()))
     };
-    let addresses: Vec<String> = lines()
-        .filter(|words| words.starts_with(&["add", "interface"]))
-        .filter_map(|words| value(&words, "ipv6").map(str::to_owned))
-        .collect();
+    let (mut interfaces, mut neighbours) = (Vec::new(), Vec::new());
+    for words in lines() {
+        match words.get(1).copied() {
+            Some("interface") => change(&mut interfaces, words),
+            Some("neighbour") => change(&mut neighbours, words),
+            Some("route" | "xroute") if ["add", "change"].contains(&words[0]) => {
+                snapshot.drop("a route, not a link");
+            }
+            _ => {}
+        }
+    }
+    let addresses = interfaces.iter().filter_map(|words| value(words, "ipv6").map(str::to_owned));
+    let addresses: Vec<String> = addresses.collect();
     let node = of("my-id").or_else(|| addresses.first().cloned());
     snapshot.observer = node.clone();
     let node = node.unwrap_or_else(|| "self".to_owned());
@@ -81,20 +90,24 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
         path: "my-id".to_owned(),
         ..MeshNode::default()
     });
-    for words in lines() {
-        match words.as_slice() {
-            ["add" | "change", "neighbour", ..] => {
-                let cost = |key: &str| value(&words, key).and_then(|text| text.parse().ok());
-                match value(&words, "address") {
-                    Some(address) => {
-                        link(&node, address, cost("rxcost"), cost("txcost"), snapshot);
-                    }
-                    None => snapshot.drop("a neighbour without an address"),
-                }
-            }
-            ["add" | "change", "route" | "xroute", ..] => snapshot.drop("a route, not a link"),
-            _ => {}
+    for words in neighbours {
+        let cost = |key: &str| value(&words, key).and_then(|text| text.parse().ok());
+        match value(&words, "address") {
+            Some(address) => link(&node, address, cost("rxcost"), cost("txcost"), snapshot),
+            None => snapshot.drop("a neighbour without an address"),
         }
+    }
+}
+
+/// Takes a line about an object of a kind, by its identifier: `add` and `change` replace what was there, of a dump or
+/// of the changes that `monitor` prints behind it, and `flush` removes it.
+fn change<'t>(objects: &mut Vec<Vec<&'t str>>, words: Vec<&'t str>) {
+    let before = objects.iter().position(|object| object.get(2) == words.get(2));
+    match (words[0], before) {
+        ("add" | "change", Some(index)) => objects[index] = words,
+        ("add" | "change", None) => objects.push(words),
+        ("flush", Some(index)) => drop(objects.remove(index)),
+        _ => {}
     }
 }
 

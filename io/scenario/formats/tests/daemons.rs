@@ -289,3 +289,20 @@ fn networks_of_netdiff_are_read_and_what_has_no_links_is_named() {
         assert!(error.to_string().len() < 400, "{error}");
     }
 }
+
+#[test]
+fn changes_behind_a_dump_of_babeld_replace_and_remove_neighbours() {
+    let text = format!(
+        "{BABEL}change neighbour 55d6b0 address fe80::2 if wlan0 reach ffff ureach 0000 rxcost 1024 txcost 256 cost 256\n\
+         flush neighbour 55d6b1 address fe80::3 if wlan0 reach 0000 ureach 0000 rxcost 65535 txcost 65535 cost 65535\n\
+         add neighbour 55d6b3 address fe80::5 if wlan0 reach ffff ureach 0000 rxcost 256 txcost 256 cost 256\n"
+    );
+    let dataset = read("babel", &[&text]);
+    let expected = [
+        (0.0, "fe80::2", "roof", delivery(0.25)),
+        (0.0, "roof", "fe80::2", delivery(1.0)),
+        (0.0, "fe80::5", "roof", delivery(1.0)),
+        (0.0, "roof", "fe80::5", delivery(1.0)),
+    ];
+    assert_eq!(links(&dataset), expected);
+}
