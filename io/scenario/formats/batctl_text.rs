@@ -23,7 +23,8 @@ pub static FORMAT: Format = Format {
 const HEAD: &str = "[B.A.T.M.A.N. adv";
 
 /// Reads a table. The first line names the interface and address of the node whose it is; rows have
-/// the originator, the time since it was last received, the TQ or throughput and the next hop.
+/// the originator, the time since it was last received, the TQ or throughput and the next hop. Originators and next
+/// hops are addresses, or names by `/etc/bat-hosts`.
 fn parse(text: &str, snapshot: &mut MeshSnapshot) {
     let mut node = SELF.to_owned();
     for line in text.lines() {
@@ -35,8 +36,10 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
             continue;
         }
         let line = line.trim_start().trim_start_matches('*').trim_start();
-        let Some(originator) = line.split_whitespace().next().filter(|word| is_address(word))
-        else {
+        let mut words = line.split_whitespace();
+        let (first, second) = (words.next(), words.next());
+        let is_row = |word: &&str| is_address(word) || second.is_some_and(is_age);
+        let Some(originator) = first.filter(is_row) else {
             // The heads of columns, and lines that say that there are none.
             continue;
         };
@@ -45,7 +48,8 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
             snapshot.drop("a row without TQ or throughput");
             continue;
         };
-        let next_hop = rest.split_whitespace().next().filter(|word| is_address(word));
+        // Neighbours have no next hop before the interface in brackets.
+        let next_hop = rest.split_whitespace().next().filter(|word| !word.starts_with('['));
         if next_hop.is_some_and(|next_hop| next_hop != originator) {
             snapshot.drop("an originator behind others: a route, not a link");
             continue;
@@ -65,6 +69,11 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
         };
         snapshot.link(&node, originator, values);
     }
+}
+
+/// True for the time since an originator was last received, `0.480s`.
+fn is_age(word: &str) -> bool {
+    word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
 /// True for a MAC address.

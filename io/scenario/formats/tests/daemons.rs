@@ -291,6 +291,22 @@ fn networks_of_netdiff_are_read_and_what_has_no_links_is_named() {
 }
 
 #[test]
+fn originators_of_batctl_may_have_names() {
+    let table = "[B.A.T.M.A.N. adv 2024.0, MainIF/MAC: wlan0/02:00:00:00:00:01 (bat0 BATMAN_IV)]\n\
+        \u{20}  Originator        last-seen (#/255) Nexthop           [outgoingIF]\n\
+        \u{20}* gate1               0.360s   (204) gate1 [     wlan0]\n\
+        \u{20}* 02:00:00:00:00:04    0.480s   (180) gate1 [     wlan0]\n\
+        \u{20}* 02:00:00:00:00:05    0.480s   (255) 02:00:00:00:00:05 [     wlan0]\n";
+    let dataset = read("batctl_text", &[table]);
+    let quality = |quality: f64| Measured { quality: Some(quality), ..Measured::default() };
+    let here = "02:00:00:00:00:01";
+    let expected =
+        [(0.0, here, "gate1", quality(0.8)), (0.0, here, "02:00:00:00:00:05", quality(1.0))];
+    assert_eq!(links(&dataset), expected);
+    assert_eq!(count(&dataset.report, "a route, not a link"), 1);
+}
+
+#[test]
 fn changes_behind_a_dump_of_babeld_replace_and_remove_neighbours() {
     let text = format!(
         "{BABEL}change neighbour 55d6b0 address fe80::2 if wlan0 reach ffff ureach 0000 rxcost 1024 txcost 256 cost 256\n\
