@@ -16,6 +16,7 @@ mod levels;
 mod maps;
 mod motion;
 mod plans;
+mod plausible;
 mod presence;
 mod receivers;
 mod recordings;
