@@ -102,6 +102,24 @@ impl Dataset {
         }
     }
 
+    /// Counts seconds from the first event where events are before second 0, and notes it; dates stay as they are.
+    pub(super) fn begin_with_negative(&mut self) {
+        let times = self.events.iter().map(|event| event.0);
+        let first_s = times.fold(f64::INFINITY, f64::min);
+        if self.begin_unix_s.is_some() || first_s >= 0.0 {
+            return;
+        }
+        let negative = self.events.iter().filter(|event| event.0 < 0.0).count();
+        let what = format!("a time before second 0: seconds count from the first, {first_s} s");
+        let line = self.extremes.unset.map_or(0, |row| row.1);
+        self.report.add_many(&what, negative, || Location::line(line));
+        for event in &mut self.events {
+            event.0 -= first_s;
+        }
+        self.end_s = self.end_s.map(|end_s| end_s - first_s);
+        self.extremes.shift(-first_s);
+    }
+
     /// Refuses a recording of more than `ticks_max` ticks, with the row that makes it as long.
     pub(super) fn check_span(
         &self,

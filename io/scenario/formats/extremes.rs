@@ -40,6 +40,15 @@ impl Extremes {
         }
     }
 
+    /// Adds a time to those of all rows, s.
+    pub(super) fn shift(&mut self, by_s: f64) {
+        for (at_s, _) in
+            [&mut self.unset, &mut self.earliest, &mut self.latest].into_iter().flatten()
+        {
+            *at_s += by_s;
+        }
+    }
+
     /// The row that is farthest from a time.
     pub(super) fn farthest(&self, from_s: f64) -> Option<Row> {
         let rows = [self.unset, self.earliest, self.latest].into_iter().flatten();

@@ -320,6 +320,7 @@ impl Format {
             dataset.drop_altitudes();
         }
         dataset.begin_with_time_of_day();
+        dataset.begin_with_negative();
         if options.is_bounded {
             dataset.bound_by_fixes();
         }

@@ -230,8 +230,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             continue;
         };
         let at_s = if is_number { at_s * factor } else { at_s };
-        // Times since the Unix epoch or the beginning are not negative.
-        let step = steps.entry(at_s.max(0.0).to_bits()).or_insert((at_s, BTreeSet::new(), *line));
+        let step = steps.entry(rank(at_s)).or_insert((at_s, BTreeSet::new(), *line));
         for Place { kind, id, x, y } in &columns.nodes {
             let key = id.map_or(alone.as_str(), cell);
             if columns.is_sumo && key.is_empty() {
@@ -280,6 +279,13 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     dataset.begin_with_clock();
     dataset.has_times_of_day = !is_number && dataset.begin_unix_s.is_none() && !columns.is_sumo;
     Ok(dataset)
+}
+
+/// A key of a time that is ordered as the time is.
+const fn rank(at_s: f64) -> u64 {
+    // Zero has one sign.
+    let bits = (at_s + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 /// True if the positions of SUMO are degrees.

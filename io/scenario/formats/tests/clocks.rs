@@ -2,7 +2,7 @@
 
 use groundwave_model::sample::station;
 
-use super::super::{Dataset, FormatError, Script, csv, eel, wardrive};
+use super::super::{Dataset, Format, FormatError, Script, csv, eel, sumo, wardrive};
 use super::{count, dataset};
 use crate::formats::csv::levels;
 use crate::formats::{ReadOptions, Source};
@@ -110,5 +110,30 @@ fn row_of_an_unset_clock_is_counted_once_and_not_taken() {
         assert!(note.what.contains("before 1990"), "{}", note.what);
         assert_eq!((note.count, note.first.line), (1, 4));
         assert_eq!(recording.measurements(), 2);
+    }
+}
+
+#[test]
+fn times_before_second_0_keep_their_intervals() {
+    let step = |at_s: i32, x_m: i32| {
+        format!("<timestep time=\"{at_s}\"><vehicle id=\"v\" x=\"{x_m}\" y=\"0\"/></timestep>")
+    };
+    let steps = step(-10, 0) + &step(0, 10) + &step(10, 20);
+    let steps = format!("<fcd-export>{steps}</fcd-export>");
+    let table = "time,node,lat,lon\n-10,v,57.70,11.9\n0,v,57.71,11.9\n10,v,57.72,11.9\n";
+    let vehicles = "timestep_time;vehicle_id;vehicle_x;vehicle_y\n-10;v;0;0\n0;v;10;0\n10;v;20;0\n";
+    let events = "-10 nem:1 location gps 57.70,11.9\n0 nem:1 location gps 57.71,11.9\n\
+                  10 nem:1 location gps 57.72,11.9\n";
+    let formats: [(&Format, &str); 4] = [
+        (&sumo::FORMAT, &steps),
+        (&csv::tracks::FORMAT, table),
+        (&csv::tracks::FORMAT, vehicles),
+        (&eel::FORMAT, events),
+    ];
+    for (format, text) in formats {
+        let recording = dataset(format, &[text.as_bytes()]).unwrap();
+        let times: Vec<f64> = recording.courses()[&0].iter().map(|fix| fix.0).collect();
+        assert_eq!(times, [0.0, 10.0, 20.0], "{format}: {}", recording.report);
+        assert_eq!(count(&recording.report, "from the first, -10 s"), 1, "{}", recording.report);
     }
 }
