@@ -130,12 +130,16 @@ impl Dataset {
         let begin_s = self.begin_unix_s.unwrap_or(0.0);
         let times = self.events.iter().map(|event| event.0);
         let last_s = times.chain(self.end_s).fold(begin_s, f64::max);
-        let last_ns = ((last_s - begin_s) * 1e9).round() as u64;
-        if Clock::new(step_ns).tick_at(last_ns) <= ticks_max {
+        let (span_s, step_s) = (last_s - begin_s, step_ns as f64 / 1e9);
+        // Longer ones have no number of nanoseconds.
+        let last_ns = Some((span_s * 1e9).round()).filter(|last_ns| *last_ns < u64::MAX as f64);
+        if last_ns.is_some_and(|last_ns| Clock::new(step_ns).tick_at(last_ns as u64) <= ticks_max) {
             return Ok(());
         }
-        let step_s = step_ns as f64 / 1e9;
-        let allowed = format!("a recording of at most {ticks_max} ticks of {step_s} s");
+        let allowed = format!(
+            "a recording of at most {ticks_max} ticks of {step_s} s ({})",
+            seconds(ticks_max as f64 * step_s)
+        );
         let mut times: Vec<f64> = self.events.iter().map(|event| event.0).collect();
         times.sort_by(f64::total_cmp);
         let median_s = times.get(times.len() / 2).copied().unwrap_or(begin_s);
@@ -144,10 +148,16 @@ impl Dataset {
             Some((at_s, line)) => {
                 let (time, apart_s) = (self.time(at_s), (at_s - median_s).abs());
                 let apart = seconds(apart_s);
-                let actual = format!("the time {time}, {apart} from the median of the times");
+                let actual = format!(
+                    "a recording of {} with the time {time}, {apart} from the median time",
+                    seconds(span_s)
+                );
                 (actual, line)
             }
-            None => (format!("the end {}", self.time(last_s)), 0),
+            None => {
+                let end = self.time(last_s);
+                (format!("a recording of {} with the end {end}", seconds(span_s)), 0)
+            }
         };
         Err(Fault::new("", actual, allowed).at(format, Location::line(line)))
     }

@@ -114,6 +114,16 @@ fn row_of_an_unset_clock_is_counted_once_and_not_taken() {
 }
 
 #[test]
+fn span_beyond_nanoseconds_gives_an_error_with_both_spans() {
+    // 2^64 ns are 585 years, which are fewer ticks of an hour than are allowed.
+    let mut recording = table("seconds", &["0", "60", "1e12"]).unwrap();
+    recording.step_s = Some(3_600.0);
+    let text = script(&recording).unwrap_err();
+    assert!(text.contains("line 4: found a recording of 1000000000000 s"), "{text}");
+    assert!(text.contains("10000000 ticks of 3600 s (36000000000 s)"), "{text}");
+}
+
+#[test]
 fn times_before_second_0_keep_their_intervals() {
     let step = |at_s: i32, x_m: i32| {
         format!("<timestep time=\"{at_s}\"><vehicle id=\"v\" x=\"{x_m}\" y=\"0\"/></timestep>")
