@@ -1,12 +1,14 @@
 //! Documents to read: a file, the files of a folder, or a stream.
 
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
 use super::Format;
+use super::error::quoted;
 use super::limits::{FILES_MAX, SOURCE_BYTES_MAX};
 use super::xz;
 use crate::encoding::to_utf8;
@@ -184,7 +186,10 @@ pub fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
             xz::check_dictionaries(packed)?;
             ("xz", Box::new(XzReader::new(packed, true)))
         }
-        _ => return Ok(bytes),
+        plain => {
+            refuse_archive(plain)?;
+            return Ok(bytes);
+        }
     };
     let mut document = Vec::new();
     stream
@@ -196,11 +201,45 @@ pub fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
             "found {name} data of more than {SOURCE_BYTES_MAX} bytes, allowed no more"
         ));
     }
+    refuse_archive(&document)?;
     Ok(document)
+}
+
+/// Octets of the header of a file in a tar archive, and of the name and the checksum in it (POSIX.1, pax).
+const TAR_OCTETS: usize = 512;
+const TAR_NAME: Range<usize> = 0..100;
+const TAR_CHECKSUM: Range<usize> = 148..156;
+
+/// Refuses a tar archive, whose headers would be read as parts of a document.
+fn refuse_archive(octets: &[u8]) -> Result<(), String> {
+    let Some(header) = octets.get(..TAR_OCTETS) else { return Ok(()) };
+    let text = |range: Range<usize>| {
+        let field = &header[range];
+        let end = field.iter().position(|octet| *octet == 0).unwrap_or(field.len());
+        String::from_utf8_lossy(&field[..end]).trim().to_owned()
+    };
+    // The sum counts its own octets as spaces.
+    let is_sum = |(index, octet): (usize, &u8)| match TAR_CHECKSUM.contains(&index) {
+        true => u32::from(b' '),
+        false => u32::from(*octet),
+    };
+    let sum: u32 = header.iter().enumerate().map(is_sum).sum();
+    if u32::from_str_radix(&text(TAR_CHECKSUM), 8) != Ok(sum) {
+        return Ok(());
+    }
+    let first = quoted(&text(TAR_NAME));
+    Err(format!(
+        "found a tar archive, whose first file is {first}, allowed a document, or a folder of documents"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
     use super::*;
 
     /// `printf 'lat,lon\n57.7,11.9\n' | xz`, by XZ Utils.
@@ -211,6 +250,36 @@ mod tests {
         assert_eq!(unpacked(XZ.to_vec()).unwrap(), b"lat,lon\n57.7,11.9\n");
         let twice = [XZ, XZ].concat();
         assert_eq!(unpacked(twice).unwrap().len(), 2 * b"lat,lon\n57.7,11.9\n".len());
+    }
+
+    /// A tar archive of one empty file.
+    fn tar(name: &str, magic: &[u8]) -> Vec<u8> {
+        let mut octets = vec![0; 3 * TAR_OCTETS];
+        octets[..name.len()].copy_from_slice(name.as_bytes());
+        octets[100..107].copy_from_slice(b"0000644");
+        octets[257..257 + magic.len()].copy_from_slice(magic);
+        octets[TAR_CHECKSUM].fill(b' ');
+        let sum: u32 = octets.iter().map(|octet| u32::from(*octet)).sum();
+        octets[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        octets
+    }
+
+    #[test]
+    fn tar_archive_gives_an_error_that_names_its_first_file() {
+        for magic in [b"ustar".as_slice(), b""] {
+            let plain = tar("split.csv", magic);
+            let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+            packed.write_all(&plain).unwrap();
+            for archive in [plain, packed.finish().unwrap()] {
+                let error = unpacked(archive).unwrap_err();
+                assert!(
+                    error.starts_with("found a tar archive, whose first file is \"split.csv\""),
+                    "{error}"
+                );
+            }
+        }
+        let zeros = vec![0; 2 * TAR_OCTETS];
+        assert_eq!(unpacked(zeros.clone()), Ok(zeros));
     }
 
     #[test]
