@@ -15,6 +15,7 @@ mod kml;
 mod levels;
 mod maps;
 mod motion;
+mod nmea;
 mod plans;
 mod plausible;
 mod presence;
