@@ -79,7 +79,7 @@ pub(super) fn ends(
 }
 
 impl Dataset {
-    /// Lets nodes with a track be there from its first fix to its last. One with measurements beyond that stays.
+    /// Lets nodes with a track be there from its first fix to its last, with a single one for a step. One with measurements beyond that stays.
     pub(super) fn bound_by_fixes(&mut self) {
         let mut spans: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
         let mut measured: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
@@ -97,6 +97,7 @@ impl Dataset {
                 _ => {}
             }
         }
+        let step_s = self.step_s.unwrap_or(1.0);
         let mut beyond = 0_usize;
         for (node, [first_s, last_s]) in spans {
             let is_beyond = |[from_s, to_s]: &[f64; 2]| *from_s < first_s || *to_s > last_s;
@@ -105,7 +106,9 @@ impl Dataset {
                 continue;
             }
             self.nodes[node as usize].comes_and_goes = true;
-            self.event(last_s, Event::Leave(node), 0);
+            // A node that leaves as it comes is never there.
+            let leaves_s = if last_s > first_s { last_s } else { first_s + step_s };
+            self.event(leaves_s, Event::Leave(node), 0);
         }
         if beyond > 0 {
             let what = "a node with measurements before or after its track: there throughout";

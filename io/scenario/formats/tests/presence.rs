@@ -5,6 +5,7 @@ use groundwave_simulation::site::AddNode;
 
 use super::super::{Dataset, Event, Format, ReadOptions, Source, gpx, identify};
 use super::count;
+use crate::parse_alone;
 
 fn snapshots(documents: &[&str]) -> (&'static Format, Dataset) {
     let source = Source {
@@ -123,4 +124,18 @@ fn node_is_its_key_whatever_its_name() {
     assert_eq!(before, ids("hill"), "a new name");
     assert_eq!(before, ids("south"), "the name of another node");
     assert_ne!(before[0], before[1]);
+}
+
+#[test]
+fn track_of_one_point_is_there_for_a_step() {
+    let text = "<gpx><trk><trkseg><trkpt lat=\"57.7\" lon=\"11.9\"><time>2024-05-01T10:00:00Z</time></trkpt>\
+                </trkseg></trk></gpx>";
+    let read = || {
+        let options = ReadOptions { is_bounded: true, ..ReadOptions::new(station()) };
+        gpx::FORMAT.read(&Source::of(text.into()), &options).unwrap()
+    };
+    assert_eq!(commands(&gpx::FORMAT, &read()), [(1, "node.add"), (2, "node.remove")]);
+    let (scenario, ..) = read().motion_scenario(&gpx::FORMAT, &station()).unwrap();
+    assert!(scenario.contains("until_s = 1"), "{scenario}");
+    parse_alone(&scenario, "made").unwrap_or_else(|error| panic!("{error}\n{scenario}"));
 }
