@@ -2,6 +2,8 @@
 
 use groundwave_engine::Clock;
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::Format;
 use super::dataset::Dataset;
@@ -17,6 +19,19 @@ pub(super) fn iso8601(text: &str) -> Option<(f64, bool)> {
     let zoned = text.parse::<Timestamp>().ok();
     let time = zoned.or_else(|| format!("{text}Z").parse::<Timestamp>().ok())?;
     Some((time.as_nanosecond() as f64 / 1e9, zoned.is_some()))
+}
+
+/// Beginning of a date of a day, a month or a year, `2024-02-29`, `2024-02` or `2024`, in UTC, s since the Unix epoch.
+pub(super) fn begin_of_date(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let rest = match text.len() {
+        4 => "-01-01",
+        7 => "-01",
+        10 => "",
+        _ => return None,
+    };
+    let date: Date = format!("{text}{rest}").parse().ok()?;
+    Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second() as f64)
 }
 
 /// Seconds below which they are written out.

@@ -28,11 +28,25 @@ pub static FORMAT: Format = Format {
 
 /// True for KML with tracks, or of points with times; a plan with a track beside its points stays a plan.
 pub(super) fn is_tracks(kml: &[u8]) -> bool {
-    let sample = Sample::of(kml);
-    let count = |part: &str| sample.text().matches(part).count();
-    let are_tracks = count("Track>") > 0 && count("<when>") > count("<Point");
-    let stamps = count("<TimeStamp");
-    (are_tracks || stamps > 1 && stamps * 2 > count("<Point")) && sample.xml_root() == "kml"
+    if Sample::of(kml).xml_root() != "kml" {
+        return false;
+    }
+    let [tracks, times, points, stamps] = counts(kml, ["Track", "when", "Point", "TimeStamp"]);
+    tracks > 0 && times > points || stamps > 1 && stamps * 2 > points
+}
+
+/// Numbers of the elements of these names in a whole document, with any prefix.
+fn counts(kml: &[u8], names: [&str; 4]) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for tag in kml.split(|octet| *octet == b'<').skip(1) {
+        let is_end = |octet: &u8| octet.is_ascii_whitespace() || matches!(octet, b'>' | b'/');
+        let name = tag.split(is_end).next().unwrap_or_default();
+        let name = name.rsplit(|octet| *octet == b':').next().unwrap_or_default();
+        if let Some(index) = names.iter().position(|own| own.as_bytes() == name) {
+            counts[index] += 1;
+        }
+    }
+    counts
 }
 
 /// State of the reader.
@@ -47,6 +61,8 @@ struct State {
     times: Vec<(Option<f64>, usize)>,
     places: Vec<(String, usize)>,
     mode: Option<Mode>,
+    /// Datum of the open group of tracks, which they have unless they state their own.
+    group_mode: Option<Mode>,
     /// Number and name of each folder, and those that are open.
     folders: Vec<String>,
     open_folders: Vec<usize>,
@@ -74,6 +90,17 @@ enum Mode {
     Sea,
 }
 
+impl Mode {
+    /// The datum of an `altitudeMode`; `None` for one clamped to the ground.
+    fn of(text: &str) -> Option<Self> {
+        match text.trim() {
+            "relativeToGround" => Some(Self::Ground),
+            "absolute" => Some(Self::Sea),
+            _ => None,
+        }
+    }
+}
+
 fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let is_packed = source.bytes().starts_with(zipped::ZIP_MAGIC);
     let unpacked = is_packed.then(|| zipped::unpacked(source.bytes())).transpose();
@@ -86,7 +113,9 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
                 "Placemark" => {
                     (state.placemarks, state.node, state.name) = (state.placemarks + 1, None, None);
                     (state.stamp, state.point, state.mode) = (None, None, None);
+                    state.group_mode = None;
                 }
+                "MultiTrack" => state.group_mode = None,
                 "Folder" => {
                     state.open_folders.push(state.folders.len());
                     state.folders.push(String::new());
@@ -94,7 +123,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
                 "Track" => {
                     state.times.clear();
                     state.places.clear();
-                    state.mode = None;
+                    state.mode = state.group_mode;
                 }
                 _ => {}
             },
@@ -115,11 +144,8 @@ impl State {
             ("Document", "name") => self.dataset.title = name_of(&text),
             ("Placemark", "name") => self.name = name_of(&text),
             ("Track", "when") => {
-                let time = clock::iso8601(&text);
-                if time.is_some_and(|(_, zoned)| !zoned) {
-                    self.dataset.drop("a time without a zone: read as UTC", line);
-                }
-                self.times.push((time.map(|time| time.0), line));
+                let time = self.time(&text, line);
+                self.times.push((time, line));
             }
             ("Track", "coord") => self.places.push((text, line)),
             ("Folder", "name") => {
@@ -128,21 +154,11 @@ impl State {
                 }
             }
             (_, "Folder") => drop(self.open_folders.pop()),
-            ("TimeStamp", "when") => {
-                let time = clock::iso8601(&text);
-                if time.is_some_and(|(_, zoned)| !zoned) {
-                    self.dataset.drop("a time without a zone: read as UTC", line);
-                }
-                self.stamp = Some(time.map(|time| time.0));
-            }
+            ("TimeStamp", "when") => self.stamp = Some(self.time(&text, line)),
             ("Point", "coordinates") => self.point = Some(text),
-            ("Track" | "Point", "altitudeMode") => {
-                self.mode = match text.trim() {
-                    "relativeToGround" => Some(Mode::Ground),
-                    "absolute" => Some(Mode::Sea),
-                    _ => None,
-                }
-            }
+            ("Track" | "Point", "altitudeMode") => self.mode = Mode::of(&text),
+            ("MultiTrack", "altitudeMode") => self.group_mode = Mode::of(&text),
+            (_, "MultiTrack") => self.group_mode = None,
             (_, "Track") => self.track(line),
             ("Placemark", "LineString" | "Polygon") => {
                 let what = format!("{} beside tracks: not used", tag.1);
@@ -156,6 +172,19 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// A time, or the beginning of a day, month or year, s since the Unix epoch.
+    fn time(&mut self, text: &str, line: usize) -> Option<f64> {
+        if let Some(at_s) = clock::begin_of_date(text) {
+            self.dataset.drop("a date without a time: its beginning is taken", line);
+            return Some(at_s);
+        }
+        let (at_s, has_zone) = clock::iso8601(text)?;
+        if !has_zone {
+            self.dataset.drop("a time without a zone: read as UTC", line);
+        }
+        Some(at_s)
     }
 
     /// Takes the point of the open placemark, if it has one.

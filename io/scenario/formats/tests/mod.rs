@@ -12,6 +12,7 @@ mod hostile;
 mod identify;
 mod imports;
 mod kml;
+mod kml_tracks;
 mod levels;
 mod maps;
 mod motion;
