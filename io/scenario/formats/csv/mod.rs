@@ -14,6 +14,7 @@
 mod axis;
 pub mod levels;
 mod read;
+mod times;
 pub mod tracks;
 mod write;
 

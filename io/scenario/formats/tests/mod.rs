@@ -28,6 +28,7 @@ mod scenario;
 mod series;
 mod sites;
 mod stations;
+mod tables;
 mod tracks;
 mod vehicles;
 

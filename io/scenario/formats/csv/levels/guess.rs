@@ -5,14 +5,13 @@ use std::fmt::Write;
 use csv::{ReaderBuilder, StringRecord};
 
 use super::super::super::Source;
-use super::super::super::clock::iso8601;
 use super::super::super::error::{Fault, FormatError, Location, quoted};
-use super::super::super::extremes::CLOCK_SET_UNIX_S;
 use super::super::super::plan::values::parse;
 use super::super::super::text::text;
 use super::super::FORMAT;
 use super::super::read::delimiter;
-use super::CENTURY_END_UNIX_S;
+use super::super::times::{self, Order, Time};
+use super::{TimeUnit, time_of};
 
 /// Rows that are looked at.
 const ROWS_MAX: usize = 1_000;
@@ -21,7 +20,23 @@ const ROWS_MAX: usize = 1_000;
 const NAMES: [(&str, &[&str]); 11] = [
     (
         "time",
-        &["time", "timestamp", "date", "datetime", "t", "when", "tunix", "ts", "epoch", "utc"],
+        &[
+            "time",
+            "timestamp",
+            "date",
+            "datetime",
+            "t",
+            "when",
+            "tunix",
+            "unixtime",
+            "timeunix",
+            "ts",
+            "epoch",
+            "utc",
+            "timeutc",
+            "timestamputc",
+            "datetimeutc",
+        ],
     ),
     ("from", &["from", "tx", "src", "source", "sender", "transmitter", "txnode", "fromnode", "a"]),
     ("to", &["to", "rx", "dst", "target", "destination", "receiver", "rxnode", "tonode", "b"]),
@@ -35,6 +50,9 @@ const NAMES: [(&str, &[&str]); 11] = [
     ("rate_bps", &["rate", "bitrate", "throughput", "datarate"]),
 ];
 
+/// Names of columns of days beside those of times.
+const DATES: [&str; 4] = ["date", "day", "dateutc", "utcdate"];
+
 /// Positions of links, to be completed.
 const LINKS: &str = "\n[links]                  # positions of both ends: file and columns to be completed\n\
     file = \"links.csv\"\nid = \"link\"\na_lat_deg = \"a_lat\"\na_lon_deg = \"a_lon\"\nb_lat_deg = \"b_lat\"\n\
@@ -45,7 +63,11 @@ const NODES: &str = "\n# [nodes]                # positions, by the names in the
     # file = \"nodes.csv\"\n# name = \"name\"\n# lat_deg = \"lat\"\n# lon_deg = \"lon\"\n";
 
 /// Endings of names that are units.
-const UNITS: [&str; 8] = ["dbm", "dbi", "db", "bps", "ms", "s", "prob", "id"];
+const UNITS: [&str; 6] = ["dbm", "dbi", "db", "bps", "prob", "id"];
+
+fn is_unit(word: &str) -> bool {
+    UNITS.contains(&word) || times::is_unit(word)
+}
 
 /// A column name in lower case without units, spaces and signs.
 pub(in super::super) fn bare(name: &str) -> String {
@@ -53,7 +75,7 @@ pub(in super::super) fn bare(name: &str) -> String {
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let words = match words.split_last() {
-        Some((last, rest)) if !rest.is_empty() && UNITS.contains(last) => rest,
+        Some((last, rest)) if !rest.is_empty() && is_unit(last) => rest,
         _ => &words[..],
     };
     words.concat()
@@ -133,8 +155,17 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
         let actual = format!("the columns {}", quoted(&columns.join(", ")));
         return Err(invalid(actual, "a column of measured values, such as rssi, snr or pdr"));
     }
-    let times = time.map(|column| cells(column).collect::<Vec<_>>()).unwrap_or_default();
-    let (unit, seconds) = unit(&times);
+    let texts = |day: Option<usize>| {
+        let time = time.unwrap_or(usize::MAX);
+        let texts = rows.iter().map(|row| time_of(row, time, day).into_owned());
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>()
+    };
+    let day = (0..columns.len())
+        .find(|column| Some(*column) != time && DATES.contains(&bare(columns[*column]).as_str()));
+    // A time may have its date, whatever the other column is.
+    let day = day.filter(|day| dates(&texts(Some(*day))).len() * 2 > rows.len());
+    let head = time.map_or("", |column| columns[column]);
+    let (unit, seconds) = unit(head, &texts(day));
     let mut out = String::from("# A first mapping: check it against the table.\n");
     let column = |column: Option<usize>, what: &str| match column {
         Some(column) => format!("{:?}", columns[column]),
@@ -144,7 +175,11 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
     if mark != b',' {
         let _ = writeln!(out, "delimiter = {:?}", char::from(mark).to_string());
     }
-    let _ = writeln!(out, "\n[time]\ncolumn = {}\nunit = {unit:?}", column(time, "time"));
+    let _ = writeln!(out, "\n[time]\ncolumn = {}", column(time, "time"));
+    if let Some(day) = day {
+        let _ = writeln!(out, "date = {:?}", columns[day]);
+    }
+    let _ = writeln!(out, "unit = {unit:?}");
     let link = named("link", &|_| true).filter(|_| from.is_none() && to.is_none());
     let _ = match link {
         Some(link) => writeln!(out, "\n[link]\nid = {:?}", columns[link]),
@@ -175,21 +210,27 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
     Ok(out)
 }
 
-/// Unit of times, and the times in it, s.
-pub(in super::super) fn unit(times: &[&str]) -> (&'static str, Vec<f64>) {
-    let numbers: Vec<f64> = times.iter().filter_map(|cell| parse(cell).ok()).collect();
-    if numbers.len() * 2 <= times.len() {
-        let dates: Vec<f64> = times.iter().filter_map(|cell| Some(iso8601(cell)?.0)).collect();
+/// Unit of the times of a column by its name and its cells, and those times, s.
+fn unit(head: &str, texts: &[String]) -> (&'static str, Vec<f64>) {
+    let numbers: Vec<f64> = texts.iter().filter_map(|cell| parse(cell).ok()).collect();
+    if numbers.len() * 2 <= texts.len() {
+        let dates = dates(texts);
         return (if dates.is_empty() { "seconds" } else { "iso8601" }, dates);
     }
-    let dates = CLOCK_SET_UNIX_S..CENTURY_END_UNIX_S;
-    match numbers[numbers.len() / 2] {
-        at if dates.contains(&at) => ("unix_s", numbers),
-        at if dates.contains(&(at / 1e3)) => {
-            ("unix_ms", numbers.into_iter().map(|at| at / 1e3).collect())
-        }
-        _ => ("seconds", numbers),
-    }
+    let per_s = times::units_per_s(head, &numbers);
+    let is_unix = times::date_units_per_s(numbers[numbers.len() / 2]) == Some(per_s);
+    let seconds = numbers.iter().map(|number| number / per_s).collect();
+    (TimeUnit::of(per_s, is_unix).name(), seconds)
+}
+
+/// The cells that are dates, s since the Unix epoch.
+fn dates(texts: &[String]) -> Vec<f64> {
+    let order = Order::of(texts.iter().map(String::as_str));
+    let date = |text: &String| match Time::of(text, order)? {
+        Time::Date(at_s) => Some(at_s),
+        _ => None,
+    };
+    texts.iter().filter_map(date).collect()
 }
 
 /// Minimum interval between two times that differ, s, within the range of a step; 1 without two.

@@ -6,7 +6,8 @@
 //! missing = ["-999", "NaN"]        # besides an empty cell
 //! [time]
 //! column = "t_unix"
-//! unit = "unix_s"                  # or unix_ms, seconds, ms, iso8601
+//! date = "day"                     # of the day, where the other column has the time of the day alone
+//! unit = "unix_s"                  # or unix_ms, unix_us, unix_ns, seconds, ms, us, ns, iso8601
 //! [link]
 //! id = "link_id"                   # a row of [links]; or from = "tx", to = "rx"
 //! direction = "sublink"            # absent, all rows are from a to b
@@ -87,6 +88,9 @@ pub struct Mapping {
 pub struct Time {
     /// The column.
     pub column: String,
+    /// Column of the day, where the other one has the time of the day alone; the unit is `iso8601`.
+    #[serde(default)]
+    pub date: Option<String>,
     /// Unit.
     pub unit: TimeUnit,
 }
@@ -99,13 +103,56 @@ pub enum TimeUnit {
     UnixS,
     /// Milliseconds since the Unix epoch.
     UnixMs,
+    /// Microseconds since the Unix epoch.
+    UnixUs,
+    /// Nanoseconds since the Unix epoch.
+    UnixNs,
     /// Seconds since the beginning of the recording.
     Seconds,
     /// Milliseconds since the beginning of the recording.
     Ms,
+    /// Microseconds since the beginning of the recording.
+    Us,
+    /// Nanoseconds since the beginning of the recording.
+    Ns,
     /// `2022-08-18T08:48:00Z`; without a zone in UTC.
     #[serde(rename = "iso8601")]
     Iso8601,
+}
+
+/// Units of numbers with their names and their number in a second.
+const UNITS: [(TimeUnit, &str, f64); 8] = [
+    (TimeUnit::UnixS, "unix_s", 1.0),
+    (TimeUnit::UnixMs, "unix_ms", 1e3),
+    (TimeUnit::UnixUs, "unix_us", 1e6),
+    (TimeUnit::UnixNs, "unix_ns", 1e9),
+    (TimeUnit::Seconds, "seconds", 1.0),
+    (TimeUnit::Ms, "ms", 1e3),
+    (TimeUnit::Us, "us", 1e6),
+    (TimeUnit::Ns, "ns", 1e9),
+];
+
+impl TimeUnit {
+    /// Units of numbers in a second; `None` of dates.
+    pub(super) fn per_s(self) -> Option<f64> {
+        UNITS.iter().find(|(unit, ..)| *unit == self).map(|(.., per_s)| *per_s)
+    }
+
+    /// Name in a mapping.
+    pub(super) fn name(self) -> &'static str {
+        UNITS.iter().find(|(unit, ..)| *unit == self).map_or("iso8601", |(_, name, _)| name)
+    }
+
+    /// True for times since the Unix epoch.
+    pub(super) const fn is_unix(self) -> bool {
+        !matches!(self, Self::Seconds | Self::Ms | Self::Us | Self::Ns)
+    }
+
+    /// The unit of numbers of which a second has so many, since the Unix epoch or a beginning.
+    pub(super) fn of(per_s: f64, is_unix: bool) -> Self {
+        let is_it = |unit: &&(Self, &str, f64)| unit.2 == per_s && unit.0.is_unix() == is_unix;
+        UNITS.iter().find(is_it).map_or(Self::Seconds, |(unit, ..)| *unit)
+    }
 }
 
 /// Columns of the link of a row.
@@ -237,6 +284,9 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
             let path = format!("values.{key}");
             document.invalid(&path, "not a measured value", VALUES.join(", "));
         }
+    }
+    if mapping.time.date.is_some() && mapping.time.unit != TimeUnit::Iso8601 {
+        document.invalid("time.unit", mapping.time.unit.name(), "iso8601 beside a column of days");
     }
     if mapping.values.is_empty() {
         document.invalid("values", "no columns", VALUES.join(", "));

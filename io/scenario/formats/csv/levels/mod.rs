@@ -3,25 +3,26 @@
 mod guess;
 mod mapping;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::clock::iso8601;
 use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
-use super::super::extremes::CLOCK_SET_UNIX_S;
 use super::super::plan::values::parse;
 use super::super::text::line_of_row;
 use super::super::{ReadOptions, Source};
 use super::FORMAT;
 use super::read::delimiter as header_delimiter;
+use super::times::{self, Order, date_units_per_s};
 use csv::{ReaderBuilder, StringRecord};
 use groundwave_model::radio::{Pointing, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
 
 pub use guess::mapping as guess;
-pub(super) use guess::{bare, is_level, unit};
+pub(super) use guess::{bare, is_level};
 pub use mapping::{End, Links, Mapping, Nodes, Position, TimeUnit, VALUES, load};
 
 /// Octets in which the end of the header is looked for.
@@ -276,6 +277,8 @@ fn values(
 ) -> Result<(), FormatError> {
     let mut table = Table::new(&source.path, source.bytes(), mapping.delimiter)?;
     let time = table.column(&mapping.time.column)?;
+    let day = mapping.time.date.as_deref().map(|name| table.column(name)).transpose()?;
+    let order = order(&mut Table::new(&source.path, source.bytes(), mapping.delimiter)?, time, day);
     let column = |name: &Option<String>| {
         let column = name.as_deref().map(|name| table.column(name));
         column.transpose()
@@ -298,14 +301,14 @@ fn values(
     let mut misfits = Misfits::default();
     table.each(dataset, |row, line, dataset| {
         let text = |column: Option<usize>| row.get(column?).map(str::trim);
-        let cell = row.get(time).unwrap_or_default().trim();
-        let Some((at_s, has_zone)) = seconds(cell, mapping.time.unit) else {
+        let cell = time_of(row, time, day);
+        let Some((at_s, has_zone)) = seconds(&cell, mapping.time.unit, order) else {
             return dataset.drop("a row without a time", line);
         };
         if !has_zone {
             dataset.report.add("a time without a zone: taken as UTC", || Location::line(line));
         }
-        misfits.note(at_s, cell, line, mapping.time.unit);
+        misfits.note(at_s, &cell, line, mapping.time.unit);
         let mut pair = match text(id) {
             Some(id) => match ends.get(id) {
                 Some((a, b)) => (a.as_str(), b.as_str()),
@@ -345,7 +348,7 @@ fn values(
         dataset.observe(at_s, pair, measured, line);
     });
     misfits.check(&source.path, mapping.time.unit)?;
-    if !matches!(mapping.time.unit, TimeUnit::Seconds | TimeUnit::Ms) {
+    if mapping.time.unit.is_unix() {
         dataset.drop_unset_clocks();
         let times = dataset.events.iter().map(|event| event.0);
         let begin = times.fold(f64::INFINITY, f64::min);
@@ -354,18 +357,38 @@ fn values(
     Ok(())
 }
 
+/// Rows in which the order of dates with slashes is looked for.
+const ORDER_ROWS_MAX: usize = 1_000;
+
+/// The order of dates with slashes in a table.
+fn order(table: &mut Table<'_>, time: usize, day: Option<usize>) -> Option<Order> {
+    let rows = table.rows.records().take(ORDER_ROWS_MAX).filter_map(Result::ok);
+    let cells: Vec<String> = rows.map(|row| time_of(&row, time, day).into_owned()).collect();
+    Order::of(cells.iter().map(String::as_str))
+}
+
+/// The time of a row, behind its day where that has a column.
+fn time_of(row: &StringRecord, time: usize, day: Option<usize>) -> Cow<'_, str> {
+    let cell = |column: usize| row.get(column).unwrap_or_default().trim();
+    match day {
+        Some(day) => Cow::Owned(format!("{} {}", cell(day), cell(time))),
+        None => Cow::Borrowed(cell(time)),
+    }
+}
+
 /// Time of a cell, s, and `true` unless it is a date without a zone.
-fn seconds(text: &str, unit: TimeUnit) -> Option<(f64, bool)> {
-    let number = || parse(text).ok();
-    match unit {
-        TimeUnit::Iso8601 => iso8601(text),
-        TimeUnit::UnixMs | TimeUnit::Ms => number().map(|ms| (ms / 1e3, true)),
-        TimeUnit::UnixS | TimeUnit::Seconds => number().map(|s| (s, true)),
+fn seconds(text: &str, unit: TimeUnit, order: Option<Order>) -> Option<(f64, bool)> {
+    match unit.per_s() {
+        Some(per_s) => parse(text).ok().map(|number| (number / per_s, true)),
+        None => iso8601(text).or_else(|| match times::Time::of(text, order)? {
+            times::Time::Date(at_s) => Some((at_s, false)),
+            _ => None,
+        }),
     }
 }
 
 /// Begin of the year 2100, s since the Unix epoch: no recording is of a later time.
-const CENTURY_END_UNIX_S: f64 = 4_102_444_800.0;
+pub(super) const CENTURY_END_UNIX_S: f64 = 4_102_444_800.0;
 
 /// Times that fit another unit than that of the mapping.
 #[derive(Debug, Default)]
@@ -379,16 +402,13 @@ struct Misfits {
 impl Misfits {
     fn note(&mut self, at_s: f64, cell: &str, line: usize, unit: TimeUnit) {
         self.rows += 1;
-        let is_date = |at_s: f64| (CLOCK_SET_UNIX_S..CENTURY_END_UNIX_S).contains(&at_s);
-        let fitting = match unit {
-            TimeUnit::UnixS if at_s >= CENTURY_END_UNIX_S && is_date(at_s / 1e3) => "unix_ms",
-            TimeUnit::UnixMs if at_s < CLOCK_SET_UNIX_S && is_date(at_s * 1e3) => "unix_s",
-            TimeUnit::Seconds if is_date(at_s) => "unix_s",
-            TimeUnit::Seconds if is_date(at_s / 1e3) => "unix_ms",
-            TimeUnit::Ms if is_date(at_s) => "unix_ms",
-            TimeUnit::Ms if is_date(at_s * 1e3) => "unix_s",
-            _ => return,
-        };
+        let Some(per_s) = unit.per_s() else { return };
+        let Some(date_per_s) = date_units_per_s(at_s * per_s) else { return };
+        let fitting = TimeUnit::of(date_per_s, true);
+        if fitting == unit {
+            return;
+        }
+        let fitting = fitting.name();
         self.misfits += 1;
         self.first.get_or_insert_with(|| (line, cell.to_owned(), fitting));
     }
@@ -399,13 +419,7 @@ impl Misfits {
         if self.misfits * 2 <= self.rows {
             return Ok(());
         }
-        let unit = match unit {
-            TimeUnit::UnixS => "unix_s",
-            TimeUnit::UnixMs => "unix_ms",
-            TimeUnit::Seconds => "seconds",
-            TimeUnit::Ms => "ms",
-            TimeUnit::Iso8601 => "iso8601",
-        };
+        let unit = unit.name();
         let actual = format!("{} in line {line}, with the unit {unit}", quoted(cell));
         Err(invalid(path, actual, format!("{fitting}: such times are dates in that unit")))
     }

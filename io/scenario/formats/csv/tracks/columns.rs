@@ -1,0 +1,260 @@
+//! Columns of tables of tracks, by their names.
+
+use csv::StringRecord;
+
+use super::super::super::dataset::{Dataset, Height};
+use super::super::super::error::{Location, quoted};
+use super::super::super::plan::values::parse;
+use super::super::super::sumo;
+use super::super::levels::bare;
+use super::super::times::{self, Order, Time};
+
+/// Names of columns, without case, units and other characters than letters and digits.
+const TIMES: [&str; 24] = [
+    "time",
+    "timestamp",
+    "datetime",
+    "date",
+    "fixtime",
+    "devicetime",
+    "gpstime",
+    "timeutc",
+    "timestamputc",
+    "utctime",
+    "utc",
+    "datetimeutc",
+    "utcdatetime",
+    "dateutc",
+    "timesteptime",
+    "t",
+    "epoch",
+    "epochtime",
+    "unixtime",
+    "unixtimestamp",
+    "timeunix",
+    "tunix",
+    "unix",
+    "localtime",
+];
+/// Columns of a day alone, beside one of its times.
+const DATES: [&str; 6] = ["date", "dateutc", "utcdate", "gpsdate", "localdate", "day"];
+const LATITUDES: [&str; 3] = ["lat", "latitude", "latdeg"];
+const LONGITUDES: [&str; 5] = ["lon", "lng", "long", "longitude", "londeg"];
+const NODES: [&str; 12] = [
+    "id",
+    "name",
+    "node",
+    "nodeid",
+    "device",
+    "deviceid",
+    "devicename",
+    "uniqueid",
+    "track",
+    "vehicle",
+    "person",
+    "tracker",
+];
+
+/// Columns of the nodes of a kind.
+pub(super) struct Place {
+    /// Kind of SUMO; empty in other tables.
+    pub(super) kind: &'static str,
+    pub(super) id: Option<usize>,
+    /// Longitude or x, and latitude or y.
+    pub(super) x: usize,
+    pub(super) y: usize,
+}
+
+/// Columns of a table.
+pub(super) struct Columns {
+    pub(super) time: Clock,
+    /// One set for each kind of node.
+    pub(super) nodes: Vec<Place>,
+    heights: Vec<Altitude>,
+    /// Heads of heights without a known datum.
+    unknown: Vec<String>,
+    pub(super) is_sumo: bool,
+}
+
+/// Columns of the time of a row.
+pub(super) struct Clock {
+    column: usize,
+    /// Column of the day of that time.
+    date: Option<usize>,
+    /// Order of dates with slashes, and units of numbers in a second.
+    order: Option<Order>,
+    per_s: f64,
+}
+
+/// A column of heights.
+struct Altitude {
+    column: usize,
+    height: fn(f64) -> Height,
+    /// Metres in its unit.
+    unit_m: f64,
+}
+
+impl Columns {
+    /// The columns of a header; `None` where it is not one of tracks.
+    pub(super) fn of(header: &StringRecord) -> Option<Self> {
+        let heads: Vec<String> = header.iter().map(|head| bare(head.trim())).collect();
+        let first = |names: &[&str]| {
+            names.iter().find_map(|name| heads.iter().position(|head| head == name))
+        };
+        let column = first(&TIMES)?;
+        let date = first(&DATES).filter(|date| *date != column);
+        let raw = |name: &str| header.iter().position(|head| head.trim() == name);
+        let of_kind = |kind: &'static str| {
+            let column = |end: &str| raw(&format!("{kind}_{end}"));
+            Some(Place { kind, id: Some(column("id")?), x: column("x")?, y: column("y")? })
+        };
+        let is_sumo = raw("timestep_time") == Some(column);
+        let nodes: Vec<Place> = match is_sumo {
+            true => sumo::KINDS.into_iter().filter_map(of_kind).collect(),
+            false => {
+                let (x, y) = (first(&LONGITUDES)?, first(&LATITUDES)?);
+                vec![Place { kind: "", id: first(&NODES), x, y }]
+            }
+        };
+        let (mut heights, mut unknown) = (Vec::new(), Vec::new());
+        for (column, head) in header.iter().enumerate() {
+            match datum(head) {
+                Some((Some(height), unit_m)) => heights.push(Altitude { column, height, unit_m }),
+                Some((None, _)) => unknown.push(head.trim().to_owned()),
+                None => {}
+            }
+        }
+        let time = Clock { column, date, order: None, per_s: 1.0 };
+        (!nodes.is_empty()).then_some(Self { time, nodes, heights, unknown, is_sumo })
+    }
+
+    /// Takes the height of a row at a time, s: that above ground where there are several.
+    pub(super) fn take_height(
+        &self,
+        row: &StringRecord,
+        (at_s, node): (f64, u32),
+        line: usize,
+        dataset: &mut Dataset,
+    ) {
+        let height = |altitude: &Altitude| {
+            let number = parse(row.get(altitude.column)?).ok()?;
+            Some((altitude.height)(number * altitude.unit_m))
+        };
+        let rank = |height: &Height| match height {
+            Height::Ground(_) => 0,
+            Height::Sea(_) => 1,
+            Height::Ellipsoid(_) => 2,
+        };
+        match self.heights.iter().filter_map(height).min_by_key(rank) {
+            Some(Height::Ground(agl_m)) => dataset.height(at_s, node, agl_m, line),
+            Some(height) => dataset.altitude(at_s, node, height, line),
+            None => {}
+        }
+    }
+
+    /// Notes columns of heights that are not used.
+    pub(super) fn note_heights(&self, line: usize, dataset: &mut Dataset) {
+        for head in &self.unknown {
+            let head = quoted(head);
+            let what = format!("the column {head}: heights above an unknown level are not used");
+            dataset.report.add(&what, || Location::line(line));
+        }
+    }
+}
+
+impl Clock {
+    /// Takes the order of dates and the unit of numbers from the rows; `head` is the name of the column.
+    pub(super) fn settle<'r>(
+        &mut self,
+        head: &str,
+        rows: impl Iterator<Item = &'r StringRecord> + Clone,
+    ) {
+        let texts: Vec<String> = rows.clone().filter_map(|row| self.text(row)).collect();
+        self.order = Order::of(texts.iter().map(String::as_str));
+        let cells = rows.filter_map(|row| row.get(self.column));
+        let numbers: Vec<f64> = cells.filter_map(|cell| parse(cell).ok()).collect();
+        self.per_s = times::units_per_s(head, &numbers);
+    }
+
+    /// Column of times.
+    pub(super) const fn column(&self) -> usize {
+        self.column
+    }
+
+    /// Day and time of a row; `None` without a column of days.
+    fn text(&self, row: &StringRecord) -> Option<String> {
+        let cell = |column: usize| row.get(column).unwrap_or_default().trim();
+        match self.date {
+            Some(date) => Some(format!("{} {}", cell(date), cell(self.column))),
+            None => Some(cell(self.column).to_owned()),
+        }
+    }
+
+    /// Time of a row, s.
+    pub(super) fn time(&self, row: &StringRecord) -> Option<(f64, Time)> {
+        let both = self.date.and_then(|_| Time::of(&self.text(row)?, self.order));
+        // A time may have its date, whatever the other column is.
+        let both = both.filter(|time| matches!(time, Time::Date(_)));
+        let time = both.or_else(|| Time::of(row.get(self.column)?, self.order))?;
+        Some((time.seconds(self.per_s), time))
+    }
+}
+
+/// What a column of heights is above, `None` where its name leaves that open, and metres in its unit; `None` for
+/// another column.
+fn datum(head: &str) -> Option<(Option<fn(f64) -> Height>, f64)> {
+    let lower = head.trim().to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let unit_m = |word: &str| match word {
+        "m" | "meter" | "meters" | "metre" | "metres" => Some(1.0),
+        "ft" | "foot" | "feet" => Some(0.3048),
+        _ => None,
+    };
+    let stated_m = words.split_last().filter(|(_, rest)| !rest.is_empty());
+    let stated_m = stated_m.and_then(|(last, rest)| Some((unit_m(last)?, rest)));
+    let (unit_m, words) = stated_m.unwrap_or((1.0, &words));
+    let name = words.concat();
+    let height: Option<fn(f64) -> Height> = match name.as_str() {
+        "heightagl" | "agl" | "altitudeagl" | "altagl" | "heightaboveground" => {
+            Some(Height::Ground)
+        }
+        "heightmsl" | "heightamsl" | "msl" | "amsl" | "elevation" | "ele" | "elev" | "altitude"
+        | "alt" | "altitudemsl" | "altitudeamsl" | "altmsl" | "altamsl" | "gpsaltitude"
+        | "gpsalt" | "altitudemeters" => Some(Height::Sea),
+        "heighthae"
+        | "hae"
+        | "altitudehae"
+        | "althae"
+        | "heightaboveellipsoid"
+        | "ellipsoidalheight" => Some(Height::Ellipsoid),
+        _ => None,
+    };
+    let is_height = ["height", "altitude", "elevation"].iter().any(|part| name.contains(part));
+    // Accuracies, rates and limits of heights are none.
+    let is_other = ["accuracy", "error", "rate", "speed", "mode", "angle", "min", "max"];
+    let is_open = is_height && !is_other.iter().any(|part| name.contains(part));
+    (height.is_some() || is_open).then_some((height, unit_m))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_have_the_datum_and_unit_of_their_names() {
+        for (head, expected) in [
+            ("alt_m", Some(Height::Sea(10.0))),
+            ("Altitude (ft)", Some(Height::Sea(3.048))),
+            ("height_agl_ft", Some(Height::Ground(3.048))),
+            ("hae_m", Some(Height::Ellipsoid(10.0))),
+            ("height_m", None),
+        ] {
+            let (height, unit_m) = datum(head).expect(head);
+            assert_eq!(height.map(|height| height(10.0 * unit_m)), expected, "{head}");
+        }
+        for head in ["vertical_accuracy", "altitude_accuracy_m", "m", "salt", "speed"] {
+            assert!(datum(head).is_none(), "{head}");
+        }
+    }
+}
