@@ -98,6 +98,21 @@ fn units_of_times_are_those_of_dates_or_of_the_name_of_the_column() {
 }
 
 #[test]
+fn frequency_of_a_table_is_in_megahertz_whatever_its_unit() {
+    for (head, cell) in [
+        ("freq", "868.1"),
+        ("frequency", "868100000"),
+        ("freq_mhz", "868.1"),
+        ("channel frequency", "868100"),
+    ] {
+        let text = format!("time,tx,rx,rssi,{head},lat,lon\n0,gw,car,-49,{cell},57.7,11.9\n");
+        let (guess, dataset) = guessed(&text);
+        assert!(guess.contains(&format!("frequency_mhz = \"{head}\"")), "{guess}");
+        assert_eq!(observed(&dataset)[0].3.frequency_mhz, Some(868.1), "{head}");
+    }
+}
+
+#[test]
 fn columns_of_times_have_many_names_and_a_comment_may_stand_above_them() {
     for (head, first, second) in [
         ("Timestamp (UTC)", "2024-02-29 10:00:00", "2024-02-29 10:00:10"),

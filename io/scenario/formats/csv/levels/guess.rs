@@ -17,7 +17,7 @@ use super::{TimeUnit, time_of};
 const ROWS_MAX: usize = 1_000;
 
 /// Names of columns by the keys of a mapping, without case, units and other characters than letters and digits.
-const NAMES: [(&str, &[&str]); 11] = [
+const NAMES: [(&str, &[&str]); 12] = [
     (
         "time",
         &[
@@ -48,7 +48,22 @@ const NAMES: [(&str, &[&str]); 11] = [
     ("delivery_prob", &["pdr", "prr", "delivery", "deliveryprob", "deliveryratio"]),
     ("quality", &["quality", "lq", "tq", "linkquality"]),
     ("rate_bps", &["rate", "bitrate", "throughput", "datarate"]),
+    (
+        FREQUENCY,
+        &[
+            "freq",
+            "frequency",
+            "freqmhz",
+            "frequencymhz",
+            "freqhz",
+            "frequencyhz",
+            "channelfrequency",
+        ],
+    ),
 ];
+
+/// Key of the frequency, which is not a level.
+const FREQUENCY: &str = "frequency_mhz";
 
 /// Names of columns of days beside those of times.
 const DATES: [&str; 4] = ["date", "day", "dateutc", "utcdate"];
@@ -141,7 +156,7 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
             Some((key, named(key, &fits)?))
         })
         .collect();
-    if values.is_empty() {
+    if values.iter().all(|(key, _)| *key == FREQUENCY) {
         let names = NAMES[4..].iter().flat_map(|(_, names)| *names);
         let text = names.into_iter().find_map(|name| {
             let column = (0..columns.len()).find(|index| bare(columns[*index]) == *name)?;

@@ -337,6 +337,9 @@ fn values(
                 continue;
             }
             match number(row, *column) {
+                Some(value) if *key == "frequency_mhz" => {
+                    set(&mut measured, key, megahertz(value));
+                }
                 Some(value) => set(&mut measured, key, value),
                 None => dataset.drop("a value that is not a number", line),
             }
@@ -422,6 +425,19 @@ impl Misfits {
         let unit = unit.name();
         let actual = format!("{} in line {line}, with the unit {unit}", quoted(cell));
         Err(invalid(path, actual, format!("{fitting}: such times are dates in that unit")))
+    }
+}
+
+/// Frequencies above which a number is one of kHz and of Hz, MHz: no link of the one is as high, of the other as low.
+const KHZ_MIN: f64 = 1e5;
+const HZ_MIN: f64 = 1e7;
+
+/// A frequency of a table, in MHz, kHz or Hz by its size, MHz.
+fn megahertz(value: f64) -> f64 {
+    match value {
+        hz if hz >= HZ_MIN => hz / 1e6,
+        khz if khz >= KHZ_MIN => khz / 1e3,
+        mhz => mhz,
     }
 }
 
