@@ -42,7 +42,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             Tag::Start(start) => {
                 origin = origin.or(canvas(&start));
                 let line = tags.line();
-                begin(&start, &mut device, &mut dataset);
+                begin(&start, &mut device, &mut dataset, line);
                 set(&start, &mut settings, line);
             }
             Tag::End(name, _) if name == "device" => {
@@ -121,7 +121,7 @@ struct Device {
     place_px: Option<(f64, f64)>,
 }
 
-fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Dataset) {
+fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Dataset, line: usize) {
     match start.local_name().as_ref() {
         "scenario" => dataset.title = attribute(start, "name"),
         "device" => {
@@ -132,6 +132,10 @@ fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Data
         }
         "position" => {
             let place = number(start, "lat").zip(number(start, "lon"));
+            if number(start, "alt").is_some_and(|altitude_m| altitude_m != 0.0) {
+                let what = "the altitude of a device: that of the ground and of --height count";
+                dataset.report.add(what, || Location::line(line));
+            }
             if let Some(device) = device {
                 device.raw_deg = place.map(|(lat, lon)| [lat, lon]);
                 device.place_px = number(start, "x").zip(number(start, "y"));

@@ -4,7 +4,7 @@ use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::mesh::{self, number, rows};
 use super::plan::name_of;
@@ -92,6 +92,9 @@ fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: u
             };
             if let Some(node) = dataset.node(from, line) {
                 dataset.event(at_s, Event::Fix(node, position), line);
+                if let Some(altitude_m) = number(&payload["altitude"]) {
+                    dataset.altitude(at_s, node, Height::Sea(altitude_m), line);
+                }
             }
         }
         Some("nodeinfo") => {

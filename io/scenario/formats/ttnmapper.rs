@@ -2,7 +2,7 @@
 
 use groundwave_simulation::measure::Measured;
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::stated::Stated;
 use super::wardrive::{self, place};
 use super::{Content, Format, ReadOptions, clock};
@@ -70,6 +70,11 @@ fn row<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
     }
     let Some(index) = dataset.node(node, line) else { return };
     dataset.event(at_s, Event::Fix(index, position), line);
+    // Devices without an altitude have 0.
+    let altitude_m = first(&["alt", "altitude"]).parse().ok().filter(|m| *m != 0.0);
+    if let Some(altitude_m) = altitude_m {
+        dataset.altitude(at_s, index, Height::Sea(altitude_m), line);
+    }
     // MHz in tables of old, Hz in those of today.
     let frequency = first(&["freq", "frequency"]).parse::<f64>().ok().filter(|value| *value > 0.0);
     let values = Measured {

@@ -7,7 +7,7 @@ use csv::{ReaderBuilder, StringRecord};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Height};
 use super::error::{Fault, FormatError, Location};
 use super::text::{line_of_row, text};
 use super::{Content, Format, ReadOptions, Source, clock};
@@ -108,9 +108,13 @@ pub(super) fn place(lat: &str, lon: &str) -> Option<GeoPoint> {
     GeoPoint::new(place.0, place.1).ok()
 }
 
-fn fix(dataset: &mut Dataset, at_s: f64, position: GeoPoint, line: usize) {
-    if let Some(node) = dataset.node(RECEIVER, line) {
-        dataset.event(at_s, Event::Fix(node, position), line);
+/// Takes a position of the receiver, with the text of its altitude above mean sea level, m; without one, that is 0 or
+/// empty.
+fn fix(dataset: &mut Dataset, at_s: f64, position: GeoPoint, altitude: &str, line: usize) {
+    let Some(node) = dataset.node(RECEIVER, line) else { return };
+    dataset.event(at_s, Event::Fix(node, position), line);
+    if let Some(altitude_m) = altitude.parse().ok().filter(|m| *m != 0.0) {
+        dataset.altitude(at_s, node, Height::Sea(altitude_m), line);
     }
 }
 
@@ -122,7 +126,7 @@ fn wigle<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize)
     let (Some((at_s, _)), Some(position)) = (time, position) else {
         return dataset.drop("a row without a time or a position", line);
     };
-    fix(dataset, at_s, position, line);
+    fix(dataset, at_s, position, cell("altitudemeters"), line);
     let kind = cell("type");
     if !kind.is_empty() && kind != "WIFI" {
         let kind: String = kind.chars().take(20).collect();
@@ -169,7 +173,7 @@ fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: u
         None => dataset.drop("a sender without a position", line),
     }
     match place(cell("rx lat"), cell("rx long")).filter(is_position) {
-        Some(position) => fix(dataset, at_s, position, line),
+        Some(position) => fix(dataset, at_s, position, cell("rx elevation"), line),
         None => dataset.drop("a receiver without a position", line),
     }
     let values = Measured { snr_db: cell("rx snr").parse().ok(), ..Measured::default() };

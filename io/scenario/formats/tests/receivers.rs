@@ -206,3 +206,36 @@ fn table_with_a_position_in_each_row_moves_the_receiver() {
     let error = levels::load(&mapping).unwrap_err().to_string();
     assert!(error.contains("from") && error.contains("to"), "{error}");
 }
+
+#[test]
+fn altitudes_of_receivers_and_packets_are_taken_or_noted() {
+    let heights = |dataset: &Dataset| {
+        let height = |event: &(f64, Event)| match event.1 {
+            Event::Height(_, height) => Some(height),
+            _ => None,
+        };
+        dataset.events.iter().filter_map(height).collect::<Vec<_>>()
+    };
+    let ttn = "time,nodeaddr,gwaddr,snr,rssi,freq,lat,lon,alt\n\
+        2018-08-09 08:00:55,walker,roof,9,-34,904.9,59.3671,17.0730,120\n\
+        2018-08-09 08:00:59,walker,roof,9,-34,904.9,59.3672,17.0730,0.0\n";
+    let mqtt = r#"{"from":439041101,"hops_away":0,"payload":{"altitude":120,"latitude_i":577000000,
+        "longitude_i":119000000},"sender":"!00000009","timestamp":1760000000,"type":"position"}"#;
+    let wigle = "WigleWifi-1.4,model=x\nMAC,SSID,AuthMode,FirstSeen,Channel,RSSI,CurrentLatitude,CurrentLongitude,\
+        AltitudeMeters,AccuracyMeters,Type\n02:00:00:00:00:01,x,[ESS],2024-05-01 10:00:00,1,-60,57.7,11.9,120,1,WIFI\n";
+    let test = "time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr\n\
+        10:00:00,9,roof,57.7,11.9,57.71,11.9,120,5\n";
+    for (name, text) in [
+        ("ttnmapper", ttn),
+        ("meshtastic-mqtt", &mqtt.replace('\n', "")),
+        ("wigle", wigle),
+        ("rangetest", test),
+    ] {
+        assert_eq!(heights(&read(name, "", text)), [Height::Sea(120.0)], "{name}");
+    }
+    let info = r#"{"!1a2b3c4d":{"user":{"longName":"a"},"position":{"latitude":57.7,"longitude":11.9,"altitude":120}}}"#;
+    assert_eq!(count(&read("meshtastic", "", info).report, "the altitude of a node"), 1);
+    let core = "<scenario><devices><device id=\"1\" name=\"a\"><position lat=\"57.7\" lon=\"11.9\" alt=\"2.0\"/></device>\
+                </devices></scenario>";
+    assert_eq!(count(&read("core", "", core).report, "the altitude of a device"), 1);
+}
