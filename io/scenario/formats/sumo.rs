@@ -30,6 +30,9 @@ pub(super) const KINDS: [&str; 3] = ["vehicle", "person", "container"];
 /// Digits after the point that SUMO writes of degrees; of metres it writes two.
 const DEGREE_DIGITS: usize = 5;
 
+/// Positions that are looked at to tell degrees from metres.
+const PLACES_MAX: usize = 10_000;
+
 /// Reads the steps. Degrees, of `--fcd-output.geo`, are told from metres by their range and digits,
 /// unless the options have an origin: then they are metres.
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
@@ -132,23 +135,33 @@ fn place(start: &BytesStart<'_>) -> Option<(f64, f64)> {
     number(start, "x").zip(number(start, "y"))
 }
 
-/// True if the first position is one of degrees.
+/// True if the first positions are those of degrees.
 fn is_geographic(source: &Source) -> Result<bool, FormatError> {
     let mut tags = Tags::new(&FORMAT, source.bytes())?;
+    let mut places = Vec::new();
     while let Some(tag) = tags.next()? {
         let Tag::Start(start) = tag else { continue };
-        if let Some((x, y)) = attribute(&start, "x").zip(attribute(&start, "y")) {
-            return Ok(are_degrees(&x, &y));
+        places.extend(attribute(&start, "x").zip(attribute(&start, "y")));
+        if places.len() >= PLACES_MAX {
+            break;
         }
     }
-    Ok(false)
+    Ok(are_degrees(places.iter().map(|(x, y)| (x.as_str(), y.as_str()))))
 }
 
-/// True for a longitude and a latitude as SUMO writes them.
-pub(super) fn are_degrees(x: &str, y: &str) -> bool {
+/// True for longitudes and latitudes as SUMO writes them: all in their range, and one with more digits than metres have.
+pub(super) fn are_degrees<'t>(places: impl Iterator<Item = (&'t str, &'t str)>) -> bool {
     let digits = |text: &str| text.split_once('.').map_or(0, |(_, digits)| digits.trim().len());
-    let is_within = |text: &str, bound: f64| {
-        text.trim().parse::<f64>().is_ok_and(|value| (-bound..=bound).contains(&value))
-    };
-    is_within(x, 180.0) && is_within(y, 90.0) && digits(x).max(digits(y)) >= DEGREE_DIGITS
+    let mut has_digits = false;
+    for (x, y) in places.take(PLACES_MAX) {
+        // Some objects have no position for a while.
+        let (Ok(lon), Ok(lat)) = (x.trim().parse::<f64>(), y.trim().parse::<f64>()) else {
+            continue;
+        };
+        if lon.abs() > 180.0 || lat.abs() > 90.0 {
+            return false;
+        }
+        has_digits |= digits(x).max(digits(y)) >= DEGREE_DIGITS;
+    }
+    has_digits
 }

@@ -1,7 +1,7 @@
 //! Objects of SUMO: identifiers, positions and times, as XML and as a table.
 
 use groundwave_model::sample::station;
-use groundwave_model::terrain::GeoPoint;
+use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::super::csv::tracks;
 use super::super::{Dataset, Format, ReadOptions, Source, sumo};
@@ -37,4 +37,23 @@ fn vehicle_and_person_of_one_id_are_two_nodes() {
         assert_eq!((courses.len(), courses[&0].len()), (3, 2), "{courses:?}");
         assert!(dataset.report.is_empty(), "{}", dataset.report);
     }
+}
+
+#[test]
+fn metres_with_many_digits_are_not_degrees() {
+    let steps = |first: &str, second: &str| {
+        let document = format!(
+            "<fcd-export><timestep time=\"0\"><vehicle id=\"a\" {first}/><vehicle id=\"b\" {second}/></timestep>\
+             </fcd-export>"
+        );
+        let options = ReadOptions::new(station());
+        sumo::FORMAT.read(&Source::of(document.into()), &options).unwrap()
+    };
+    let metres = steps("x=\"12.345678\" y=\"9.876543\"", "x=\"512.345678\" y=\"9.876543\"");
+    let origin = GeoPoint::new(0.0, 0.0).unwrap();
+    for fix in metres.courses().values().flatten() {
+        assert!(geodesic::inverse(origin, fix.1).distance_m < 600.0, "{fix:?}");
+    }
+    let degrees = steps("x=\"11.9\" y=\"57.7\"", "x=\"11.912345\" y=\"57.7\"");
+    assert_eq!(degrees.courses()[&0][0].1, GeoPoint::new(57.7, 11.9).unwrap());
 }

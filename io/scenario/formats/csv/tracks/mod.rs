@@ -212,11 +212,9 @@ const fn rank(at_s: f64) -> u64 {
 
 /// True if the positions of SUMO are degrees.
 fn has_degrees(columns: &Columns, rows: &[(usize, StringRecord)]) -> bool {
-    let first = rows.iter().find_map(|(_, row)| {
-        columns.nodes.iter().find_map(|Place { x, y, .. }| {
-            let cells = (row.get(*x)?.trim(), row.get(*y)?.trim());
-            (!cells.0.is_empty()).then_some(cells)
-        })
+    let places = rows.iter().flat_map(|(_, row)| {
+        let cell = |column: usize| row.get(column).unwrap_or_default().trim();
+        columns.nodes.iter().map(move |Place { x, y, .. }| (cell(*x), cell(*y)))
     });
-    first.is_some_and(|(x, y)| sumo::are_degrees(x, y))
+    sumo::are_degrees(places.filter(|(x, _)| !x.is_empty()))
 }
