@@ -16,6 +16,7 @@ use super::limits::EVENTS_MAX;
 use super::plan::collect::{NAME_DEFAULT, unnamed};
 use super::plan::{PlanFile, PlanNode, name_of};
 use super::plausible::Suspects;
+use super::presence::Part;
 use super::report::Report;
 use super::{Format, positions};
 
@@ -113,6 +114,7 @@ pub struct Dataset {
     pub(super) index: BTreeMap<String, u32>,
     pub(super) extremes: Extremes,
     pub(super) suspects: Suspects,
+    pub(super) parts: Vec<Part>,
 }
 
 impl Dataset {

@@ -69,6 +69,25 @@ impl Presence {
     }
 }
 
+/// Time, s, and nodes of a step.
+pub(super) type Step = (f64, BTreeSet<u32>);
+
+/// First and last step of a document that lists the nodes of each step.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) first: Step,
+    pub(super) last: Step,
+}
+
+impl Part {
+    /// The part with its numbers of nodes as others, and `shift_s` later.
+    pub(super) fn shifted(self, shift_s: f64, number: impl Fn(u32) -> Option<u32>) -> Self {
+        let step =
+            |(at_s, nodes): Step| (at_s + shift_s, nodes.into_iter().filter_map(&number).collect());
+        Self { first: step(self.first), last: step(self.last) }
+    }
+}
+
 /// Keys of the nodes at the ends of links, which may be addresses of `owners`.
 pub(super) fn ends(
     links: &[(String, String, Measured)],
@@ -79,6 +98,21 @@ pub(super) fn ends(
 }
 
 impl Dataset {
+    /// Lets the nodes of the last step of a document leave with the first step of the next one that lacks them.
+    pub(super) fn leave_between_parts(&mut self) {
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.sort_by(|one, other| one.first.0.total_cmp(&other.first.0));
+        for pair in parts.windows(2) {
+            let ((last_s, before), (at_s, present)) = (&pair[0].last, &pair[1].first);
+            // Documents of the same time are about different nodes.
+            if at_s > last_s {
+                for node in before.difference(present) {
+                    self.event(*at_s, Event::Leave(*node), 0);
+                }
+            }
+        }
+    }
+
     /// Lets nodes with a track be there from its first fix to its last, with a single one for a step. One with measurements beyond that stays.
     pub(super) fn bound_by_fixes(&mut self) {
         let mut spans: BTreeMap<u32, [f64; 2]> = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use groundwave_model::radio::Environment;
 use groundwave_simulation::site::NODES_MAX;
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Node};
 use super::error::{Fault, FormatError, Location};
 use super::limits::EVENTS_MAX;
 use super::{Format, ReadOptions, Sample, Source};
@@ -46,6 +46,7 @@ pub(super) fn read(
     }
     let note = format!("{count} documents were joined");
     joined.report.add(&note, Location::default);
+    joined.leave_between_parts();
     joined.drop_unset_clocks();
     Ok(joined)
 }
@@ -90,6 +91,11 @@ impl Dataset {
             let number = match index {
                 Some(number) => {
                     let entry = &mut self.nodes[number as usize];
+                    // A document may have no more than the key for a name.
+                    let of_key = Node::named(key.as_deref().unwrap_or_default()).name;
+                    if entry.name == of_key {
+                        entry.name = node.name;
+                    }
                     entry.position = entry.position.or(node.position);
                     entry.raw_deg = entry.raw_deg.or(node.raw_deg);
                     entry.station = entry.station.take().or(node.station);
@@ -109,6 +115,9 @@ impl Dataset {
             numbers.push(number);
         }
         let number = |number: u32| numbers[number as usize];
+        for part in other.parts {
+            self.parts.push(part.shifted(shift_s, number));
+        }
         for (at_s, event) in other.events {
             let event = match event {
                 Event::Fix(node, at) => number(node).map(|node| Event::Fix(node, at)),

@@ -9,6 +9,7 @@ use quick_xml::events::BytesStart;
 use super::dataset::{Dataset, Event, Height, Node};
 use super::error::FormatError;
 use super::plane::Plane;
+use super::presence::Part;
 use super::xml::{Tag, Tags, attribute, number};
 use super::{Content, Format, ReadOptions, Source};
 
@@ -43,6 +44,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let mut at_s = None;
     // Nodes of the step before, and of the present one.
     let (mut before, mut present) = (BTreeSet::new(), BTreeSet::new());
+    let (mut first, mut last_s) = (None, 0.0);
     while let Some(tag) = tags.next()? {
         let line = tags.line();
         let start = match tag {
@@ -50,6 +52,8 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             Tag::End(name, _) => {
                 if let Some(at_s) = at_s.filter(|_| name == "timestep") {
                     leave(&mut dataset, at_s, before.difference(&present), line);
+                    first.get_or_insert_with(|| (at_s, present.clone()));
+                    last_s = at_s;
                     before = std::mem::take(&mut present);
                 }
                 continue;
@@ -86,6 +90,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         }
     }
     name_kinds(&mut dataset);
+    dataset.parts.extend(first.map(|first| Part { first, last: (last_s, before) }));
     Ok(dataset)
 }
 

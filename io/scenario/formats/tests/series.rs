@@ -277,3 +277,19 @@ fn recording_in_a_folder_is_read_before_positions_beside_it() {
     assert_eq!((names(&recording), recording.events.len()), (vec!["nem-1"], 2));
     assert_eq!(count(&recording.report, "not EMANE: not read"), 1);
 }
+
+#[test]
+fn name_of_a_later_document_replaces_an_identifier() {
+    let packet = |kind: &str, payload: &str| {
+        format!(
+            "{{\"from\":439041101,\"hops_away\":0,\"id\":1,\"payload\":{payload},\"sender\":\"!00000009\",\
+             \"snr\":5,\"timestamp\":1760000000,\"to\":1,\"type\":\"{kind}\"}}\n"
+        )
+    };
+    let info = packet("nodeinfo", "{\"longname\":\"Anna\"}");
+    let place = packet("position", "{\"latitude_i\":577000000,\"longitude_i\":119000000}");
+    for order in [[&place, &info], [&info, &place]] {
+        let folder = folder(&[("a.mqtt", order[0].as_bytes()), ("b.mqtt", order[1].as_bytes())]);
+        assert_eq!(names(&open(folder.path()).unwrap()), ["Anna", "!00000009"]);
+    }
+}

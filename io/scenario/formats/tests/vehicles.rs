@@ -4,7 +4,7 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::super::csv::tracks;
-use super::super::{Dataset, Format, ReadOptions, Source, sumo};
+use super::super::{Dataset, Event, Format, ReadOptions, Source, sumo};
 
 fn read(format: &Format, text: &str) -> Dataset {
     let mut options = ReadOptions::new(station());
@@ -36,6 +36,39 @@ fn vehicle_and_person_of_one_id_are_two_nodes() {
         let courses = dataset.courses();
         assert_eq!((courses.len(), courses[&0].len()), (3, 2), "{courses:?}");
         assert!(dataset.report.is_empty(), "{}", dataset.report);
+    }
+}
+
+#[test]
+fn vehicle_leaves_with_the_part_that_lacks_it() {
+    let step = |at_s: u32, ids: &[&str]| {
+        let vehicles: String =
+            ids.iter().map(|id| format!("<vehicle id=\"{id}\" x=\"{at_s}\" y=\"0\"/>")).collect();
+        format!("<timestep time=\"{at_s}\">{vehicles}</timestep>")
+    };
+    let row = |at_s: u32, id: &str| format!("{at_s};{id};{at_s};0\n");
+    let head = "timestep_time;vehicle_id;vehicle_x;vehicle_y\n".to_owned();
+    let documents =
+        [step(0, &["a", "b"]) + &step(1, &["a", "b"]), step(2, &["b"]) + &step(3, &["b"])];
+    let documents = documents.map(|steps| format!("<fcd-export>{steps}</fcd-export>"));
+    let tables = [
+        head.clone() + &row(0, "a") + &row(0, "b") + &row(1, "a") + &row(1, "b"),
+        head + &row(2, "b") + &row(3, "b"),
+    ];
+    for (format, parts) in [(&sumo::FORMAT, documents), (&tracks::FORMAT, tables)] {
+        let mut options = ReadOptions::new(station());
+        options.origin = GeoPoint::new(57.7, 11.9).ok();
+        // The order of names need not be that of times.
+        for parts in [[&parts[0], &parts[1]], [&parts[1], &parts[0]]] {
+            let documents = parts.iter().map(|text| text.as_bytes().to_vec()).collect();
+            let source = Source { documents, ..Source::default() };
+            let dataset = format.read(&source, &options).unwrap();
+            let leaves = dataset.events.iter().filter_map(|(at_s, event)| match event {
+                Event::Leave(node) => Some((*at_s, dataset.nodes[*node as usize].name.as_str())),
+                _ => None,
+            });
+            assert_eq!(leaves.collect::<Vec<_>>(), [(2.0, "a")], "{format}");
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::super::error::{Fault, FormatError, Location};
 use super::super::limits::SAMPLE_BYTES;
 use super::super::plan::values::{self, parse};
 use super::super::plane::Plane;
+use super::super::presence::Part;
 use super::super::sumo;
 use super::super::text::{line_of_row, text};
 use super::super::{Content, Format, ReadOptions, Sample, Source};
@@ -196,6 +197,9 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                 dataset.event(*at_s, Event::Leave(*node), *line);
             }
         }
+        let step = |step: &(f64, BTreeSet<u32>, usize)| (step.0, step.1.clone());
+        let ends = steps.first().map(step).zip(steps.last().map(step));
+        dataset.parts.extend(ends.map(|(first, last)| Part { first, last }));
     }
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();
