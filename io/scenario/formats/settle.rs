@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clock::DAY_S;
 use super::dataset::{Dataset, Event};
 use super::error::Location;
 use super::limits::TICKS_MAX;
@@ -19,8 +20,11 @@ impl Dataset {
             true => "left out",
             false => "taken; --drop implausible leaves it out",
         };
-        let days = (span_s / 86_400.0).round();
-        let apart = format!("a fix with a time more than {days} days from the median of the times");
+        let span = match (span_s / DAY_S).round() {
+            days if days >= 2.0 => format!("{days} days"),
+            _ => format!("{span_s} s"),
+        };
+        let apart = format!("a fix with a time more than {span} from the median of the times");
         for (doubt, what) in [
             (Doubt::Origin, "a fix at 0 N 0 E"),
             (Doubt::Far, "a fix that the node cannot have reached (above 1000 m/s)"),
