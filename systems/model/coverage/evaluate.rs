@@ -458,7 +458,13 @@ impl Scratch {
             ([rx_power_dbm; 3], Verdict::of_margin(link_margin_db))
         } else {
             let computed = (&self.receivers, &self.paths, &self.budgets);
-            let alike = transmitter.alike(place, flags.ground(), self.clear[place], computed);
+            let alike = transmitter.alike(
+                place,
+                self.fine_surface[place],
+                flags.ground(),
+                self.clear[place],
+                computed,
+            );
             let quantiles_dbm = alike.quantiles_dbm(path_loss_db, rx_power_dbm);
             (quantiles_dbm, transmitter.verdict(&alike, path_loss_db, link_margin_db))
         };

@@ -12,6 +12,9 @@ use super::surroundings::{Clutter, ClutterCategory, Surroundings};
 /// From here on P.2108 allows its statistical loss at both ends, km.
 const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;
 
+/// Frequencies of the statistical loss, MHz (ITU-R P.2108 section 3.2).
+const STATISTICAL_MHZ: [f64; 2] = [500.0, 67_000.0];
+
 /// Maximum frequency of the height-gain correction, MHz (ITU-R P.2108 section 3.1).
 const HEIGHT_GAIN_MHZ_MAX: f64 = 3_000.0;
 
@@ -35,6 +38,18 @@ enum EndLoss {
     Statistical { location_percent: f64 },
 }
 
+impl EndLoss {
+    /// `true` if ITU-R P.2108 has the loss at `frequency_mhz`.
+    fn is_computed(&self, frequency_mhz: f64) -> bool {
+        let [low_mhz, high_mhz] = STATISTICAL_MHZ;
+        match self {
+            Self::None => true,
+            Self::HeightGain(loss_db) => loss_db.is_some(),
+            Self::Statistical { .. } => (low_mhz..=high_mhz).contains(&frequency_mhz),
+        }
+    }
+}
+
 /// Clutter at one end of a link.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EndClutter {
@@ -45,14 +60,16 @@ pub(super) struct EndClutter {
     /// `true` where land cover is known along the path at this end.
     pub has_cover: bool,
     /// Antenna height from which terrain is judged, m above ground: losses of P.2108 begin at the top of the
-    /// clutter.
+    /// clutter. Without such a loss it is the height of the antenna.
     pub terrain_agl_m: f64,
     /// Surroundings of the station, or what the clutter of the environment amounts to.
     pub surroundings: Surroundings,
     loss: EndLoss,
+    /// Height of surroundings that are described, m above ground; `None` without any.
+    top_m: Option<f64>,
     pub exposure: Exposure,
-    /// Share of the antenna among surroundings of unknown loss, [0, 1]: 0 from their tops on, 1 from
-    /// [`UNKNOWN_SHARE_HEIGHT`] of their height down.
+    /// Share of the antenna among surroundings of unknown loss, [0, 1], where P.2108 counts: 0 from their tops
+    /// on, 1 from [`UNKNOWN_SHARE_HEIGHT`] of their height down.
     pub unknown_share: f64,
 }
 
@@ -99,7 +116,7 @@ impl EndClutter {
                 (Some(top_m), loss, is_stated.then_some(top_m))
             }
         };
-        let is_computed = !matches!(loss, EndLoss::HeightGain(None));
+        let is_computed = loss.is_computed(frequency_mhz);
         let tops_agl_m = top_m.unwrap_or(ABOVE_SURROUNDINGS_M);
         let (exposure, unknown_share) = match top_m {
             _ if in_woodland => (Exposure::Within, 0.0),
@@ -107,7 +124,7 @@ impl EndClutter {
             Some(_) if is_computed => (Exposure::Within, 0.0),
             _ => (Exposure::Above, unknown_share(height_agl_m / tops_agl_m)),
         };
-        let terrain_agl_m = height_agl_m.max(top_m.unwrap_or(0.0));
+        let terrain_agl_m = height_agl_m.max(top_m.filter(|_| is_computed).unwrap_or(0.0));
         let surroundings = match env.clutter {
             Some(clutter) if own.is_unknown() => clutter.into(),
             _ => own,
@@ -120,9 +137,25 @@ impl EndClutter {
             terrain_agl_m,
             surroundings,
             loss,
+            top_m,
             exposure,
             unknown_share,
         }
+    }
+
+    /// The same where the model computes the clutter of this end: what is described stands around the antenna,
+    /// whether or not P.2108 has a loss for it.
+    pub fn on_path(self) -> Self {
+        match self.top_m {
+            Some(top_m) if self.height_agl_m < top_m => Self { exposure: Exposure::Within, ..self },
+            _ => self,
+        }
+    }
+
+    /// Share of the antenna among surroundings of unknown loss, [0, 1], where P.2108 counts for `added` of the
+    /// clutter at this end and the model for the rest.
+    pub fn unknown_share_of(&self, added: f64) -> f64 {
+        if self.top_m.is_some() { self.unknown_share * added } else { self.unknown_share }
     }
 
     /// `true` if the loss depends on the length of the path.
@@ -136,14 +169,24 @@ impl EndClutter {
     }
 }
 
-/// Clutter loss at the two ends over `distance_km`, dB, at the median of locations if `is_median`; `None`
-/// outside the range of a model.
-pub(super) fn clutter_db(
+/// Clutter loss at the two ends of a path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ClutterLoss {
+    /// Loss at transmitter and receiver, dB; 0 outside the range of a model.
+    pub ends_db: [f64; 2],
+    /// `false` if an end is outside the range of its model.
+    pub is_in_range: bool,
+}
+
+/// Clutter loss over `distance_km`, at the median of locations if `is_median`, for the `shares` of it that count
+/// at the two ends, [0, 1].
+pub(super) fn clutter_loss(
     ends: &[EndClutter; 2],
     frequency_mhz: f64,
     distance_km: f64,
     is_median: bool,
-) -> Option<[f64; 2]> {
+    shares: [f64; 2],
+) -> ClutterLoss {
     let is_within = |end: &EndClutter| end.is_by_distance() && end.exposure == Exposure::Within;
     let mut within = ends.each_ref().map(is_within);
     if within == [true; 2] && distance_km < CLUTTER_BOTH_ENDS_KM {
@@ -152,8 +195,10 @@ pub(super) fn clutter_db(
         within = [lower, !lower];
     }
     let at = |end: usize| match ends[end].loss {
+        _ if shares[end] == 0.0 => Some(0.0),
         EndLoss::None => Some(0.0),
         EndLoss::HeightGain(loss_db) => loss_db,
+        EndLoss::Statistical { .. } if ends[end].unknown_share > 0.0 => None,
         EndLoss::Statistical { .. } if !within[end] => Some(0.0),
         EndLoss::Statistical { location_percent } => {
             let location_percent = if is_median { 50.0 } else { location_percent };
@@ -162,7 +207,11 @@ pub(super) fn clutter_db(
             loss.ok().map(|loss_db| loss_db.max(0.0))
         }
     };
-    Some([at(0)?, at(1)?])
+    let each = [at(0), at(1)];
+    ClutterLoss {
+        ends_db: [0, 1].map(|end| shares[end] * each[end].unwrap_or(0.0)),
+        is_in_range: each.iter().all(Option::is_some),
+    }
 }
 
 /// Share of an antenna among surroundings of unknown loss, at a share of their height: it falls to nothing

@@ -126,7 +126,7 @@ impl Prepared<'_> {
         let terrain = &view.terrain;
         Evidence {
             exposure: self.exposure(),
-            unknown_share: self.unknown_share(),
+            unknown_share: self.unknown_share(view.distance_m, view.is_fine_surface),
             entry: self.entry,
             ground: terrain.ground,
             clear: clearance.is_clear(),

@@ -5,7 +5,7 @@ use groundwave_propagation::outage::RainFading;
 use groundwave_propagation::vegetation::{mixed_forest_loss_db, woodland_loss_db};
 
 use super::calibration::{Area, Offset};
-use super::clutter::clutter_db;
+use super::clutter::{ClutterLoss, clutter_loss};
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::path_loss::{
@@ -52,11 +52,11 @@ pub(super) fn path_loss(
         (false, _) => PropagationMode::Diffraction,
     };
     let distance_km = view.distance_m * 1e-3;
-    let clutter_db = link.clutter_db(distance_km, view.is_fine_surface);
-    warnings.note(clutter_db.is_none(), Warning::ClutterOutOfRange);
-    let [clutter_tx_db, clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
+    let clutter = link.clutter_loss(distance_km, view.is_fine_surface);
+    warnings.note(!clutter.is_in_range, Warning::ClutterOutOfRange);
+    let [clutter_tx_db, clutter_rx_db] = clutter.ends_db;
     let [median_tx_db, median_rx_db] =
-        link.median_clutter_db(distance_km, view.is_fine_surface).unwrap_or([0.0; 2]);
+        link.median_clutter_loss(distance_km, view.is_fine_surface).ends_db;
     let air = link.gas();
     let uniform_db = [air.oxygen_db_km, air.water_vapour_db_km].map(|db_km| db_km * slant_m * 1e-3);
     let [gas_oxygen_db, gas_water_vapour_db] = terrain.gases_db.unwrap_or(uniform_db);
@@ -177,32 +177,28 @@ fn calibrate(
 }
 
 impl Prepared<'_> {
-    /// Clutter loss at the two ends, dB; `None` outside the range of its model.
-    pub(super) fn clutter_db(&self, distance_km: f64, is_fine_surface: bool) -> Option<[f64; 2]> {
-        self.end_clutter_db(distance_km, is_fine_surface, false)
+    /// Clutter loss at the two ends.
+    pub(super) fn clutter_loss(&self, distance_km: f64, is_fine_surface: bool) -> ClutterLoss {
+        self.end_clutter_loss(distance_km, is_fine_surface, false)
     }
 
-    /// [`Self::clutter_db`] at the median of locations.
-    pub(super) fn median_clutter_db(
+    /// [`Self::clutter_loss`] at the median of locations.
+    pub(super) fn median_clutter_loss(
         &self,
         distance_km: f64,
         is_fine_surface: bool,
-    ) -> Option<[f64; 2]> {
-        self.end_clutter_db(distance_km, is_fine_surface, true)
+    ) -> ClutterLoss {
+        self.end_clutter_loss(distance_km, is_fine_surface, true)
     }
 
-    fn end_clutter_db(
+    fn end_clutter_loss(
         &self,
         distance_km: f64,
         is_fine_surface: bool,
         is_median: bool,
-    ) -> Option<[f64; 2]> {
-        let share = self.end_clutter_share(distance_km * 1e3, is_fine_surface);
-        if share == [0.0; 2] {
-            return Some(share);
-        }
-        let ends_db = clutter_db(&self.clutter, self.frequency_mhz, distance_km, is_median)?;
-        Some([share[0] * ends_db[0], share[1] * ends_db[1]])
+    ) -> ClutterLoss {
+        let shares = self.end_clutter_share(distance_km * 1e3, is_fine_surface);
+        clutter_loss(&self.clutter, self.frequency_mhz, distance_km, is_median, shares)
     }
 
     /// Loss of the walls at an end, dB; `None` outdoors.

@@ -91,7 +91,7 @@ impl Basis {
             Self::Calibrated => "calibrated by measured links",
             Self::Indoor => "indoors: the building is known by its kind only",
             Self::SurroundingsUnknown => {
-                "surroundings unknown: an antenna below 10 m, and none described around it"
+                "surroundings unknown: an antenna below 10 m, and none of known loss described around it"
             }
             Self::GroundUnknown => "ground unknown: part of the path has no terrain data",
         }

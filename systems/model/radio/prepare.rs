@@ -211,6 +211,8 @@ impl<'a> Prepared<'a> {
         if prepared.is_err() {
             is_on_path = [false; 2];
         }
+        let clutter =
+            [0, 1].map(|end| if is_on_path[end] { clutter[end].on_path() } else { clutter[end] });
         let mcs_table = McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm);
         let (building_db, entry) = entry([tx, rx], env, frequency_mhz, &mut warnings);
         Self {
@@ -285,9 +287,16 @@ impl<'a> Prepared<'a> {
         self.clutter[0].exposure.max(self.clutter[1].exposure)
     }
 
-    /// Share of the antenna of which less is known among unknown surroundings, [0, 1].
-    pub(super) fn unknown_share(&self) -> f64 {
-        self.clutter[0].unknown_share.max(self.clutter[1].unknown_share)
+    /// Share of the antenna of which less is known among unknown surroundings over `distance_m`, [0, 1].
+    pub(super) fn unknown_share(&self, distance_m: f64, is_fine_surface: bool) -> f64 {
+        let added = self.end_clutter_share(distance_m, is_fine_surface);
+        let [tx, rx] = [0, 1].map(|end| self.clutter[end].unknown_share_of(added[end]));
+        tx.max(rx)
+    }
+
+    /// `true` if an antenna stands wholly among unknown surroundings over any distance.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.clutter.iter().any(|end| end.unknown_share >= 1.0)
     }
 
     /// `true` if the calibration profile was fitted with another model or environment.

@@ -1,6 +1,7 @@
 //! Tests of the link budget: what they share.
 
 mod budget;
+mod clutter;
 mod ends;
 mod fallbacks;
 mod invariants;

@@ -233,7 +233,7 @@ impl<'a> PreparedTransmitter<'a> {
 
     /// `true` if predictions depend on the clearance of the Fresnel zone.
     pub fn asks_for_clearance(&self) -> bool {
-        self.link.exposure() == Exposure::Above && self.link.unknown_share() < 1.0
+        self.link.exposure() == Exposure::Above && !self.link.is_unknown()
     }
 
     /// `true` if 0.6 of the first Fresnel zone over a path is clear.
@@ -245,6 +245,7 @@ impl<'a> PreparedTransmitter<'a> {
     pub fn alike(
         &self,
         place: usize,
+        is_fine_surface: bool,
         ground: PathGround,
         clear: bool,
         (receivers, paths, budgets): (&Receivers, &PathBatch, &Budgets),
@@ -252,7 +253,7 @@ impl<'a> PreparedTransmitter<'a> {
         let distance_m = receivers.distance_m[place];
         let evidence = Evidence {
             exposure: self.link.exposure(),
-            unknown_share: self.link.unknown_share(),
+            unknown_share: self.link.unknown_share(distance_m, is_fine_surface),
             entry: self.link.entry,
             ground,
             clear,
@@ -322,16 +323,16 @@ impl<'a> PreparedTransmitter<'a> {
             for place in 0..count {
                 let distance_km = receivers.distance_m[place] * 1e-3;
                 let is_fine = fine_surface[place];
-                let median = self.link.median_clutter_db(distance_km, is_fine);
-                let median = median.map_or(0.0, |[tx, rx]| tx + rx);
+                let [tx_db, rx_db] = self.link.median_clutter_loss(distance_km, is_fine).ends_db;
+                let median = tx_db + rx_db;
                 median_db[place] += median - self.clutter_sum_db(distance_km, is_fine);
             }
         }
     }
 
     fn clutter_sum_db(&self, distance_km: f64, is_fine_surface: bool) -> f64 {
-        let clutter_db = self.link.clutter_db(distance_km, is_fine_surface);
-        clutter_db.map_or(0.0, |[tx, rx]| tx + rx)
+        let [tx_db, rx_db] = self.link.clutter_loss(distance_km, is_fine_surface).ends_db;
+        tx_db + rx_db
     }
 
     fn heights(&self) -> Heights {

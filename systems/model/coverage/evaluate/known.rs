@@ -140,7 +140,13 @@ impl Scratch {
     ) -> bool {
         let transmitter = &site.transmitter;
         let computed = (&self.receivers, &self.paths, &self.budgets);
-        let alike = transmitter.alike(place, cell.flags.ground(), self.clear[place], computed);
+        let alike = transmitter.alike(
+            place,
+            self.fine_surface[place],
+            cell.flags.ground(),
+            self.clear[place],
+            computed,
+        );
         let verdict = |error_db: f64| {
             let margin_db = cell.link_margin_db + error_db;
             // The median moves with the loss, or stays where surroundings are unknown.
