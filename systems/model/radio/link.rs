@@ -76,7 +76,7 @@ impl Prepared<'_> {
         let chosen = self.modulation(receiver.sinr_db);
         let margin = self.margin(&receiver, chosen);
         let loss_db = path.losses.total_path_loss_db;
-        let alike = self.evidence(view, &clearance, &path).distribution();
+        let alike = self.evidence(view, geometry.slant_range_m, &clearance, &path).distribution();
         let closes = self.compatible && margin.link_margin_db >= 0.0;
         let clear_air_db = margin.link_margin_db + path.losses.rain_loss_db;
         let mut warnings = path.warnings;
@@ -120,13 +120,15 @@ impl Prepared<'_> {
     fn evidence<'b>(
         &'b self,
         view: &View<'_>,
+        slant_m: f64,
         clearance: &Clearance,
         path: &PathLoss,
     ) -> Evidence<'b> {
         let terrain = &view.terrain;
+        let unknown_share = self.unknown_share(view.distance_m, view.is_fine_surface);
         Evidence {
             exposure: self.exposure(),
-            unknown_share: self.unknown_share(view.distance_m, view.is_fine_surface),
+            unknown_share,
             entry: self.entry,
             ground: terrain.ground,
             clear: clearance.is_clear(),
@@ -136,6 +138,7 @@ impl Prepared<'_> {
             distance_m: view.distance_m,
             free_space_db: path.losses.free_space_loss_db,
             model_loss_db: path.median_db,
+            known_db: if unknown_share > 0.0 { self.known_db(slant_m) } else { 0.0 },
         }
     }
 

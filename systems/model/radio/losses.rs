@@ -242,6 +242,14 @@ impl Prepared<'_> {
         }
     }
 
+    /// Losses along a ray of `slant_m` that count beside those of terrain and surroundings, dB: gases, unless the
+    /// model has them, rain, woodland and other losses of the environment.
+    pub(super) fn known_db(&self, slant_m: f64) -> f64 {
+        let km = slant_m.max(SHORTEST_M) * 1e-3;
+        let gases_db = self.gas().total_db_km() * km;
+        gases_db + self.rain_loss_db(km) + self.vegetation_db() + self.env.other_loss_db
+    }
+
     /// Loss of the woodland on every path, dB.
     fn path_woodland_db(&self) -> f64 {
         self.env.vegetation.map_or(0.0, |wood| {

@@ -9,6 +9,7 @@ mod measured;
 mod modulation;
 mod parts;
 mod patterns;
+mod prediction;
 mod presets;
 mod rules;
 mod shares;

@@ -251,9 +251,11 @@ impl<'a> PreparedTransmitter<'a> {
         (receivers, paths, budgets): (&Receivers, &PathBatch, &Budgets),
     ) -> Distribution {
         let distance_m = receivers.distance_m[place];
+        let unknown_share = self.link.unknown_share(distance_m, is_fine_surface);
+        let known_db = || self.link.known_db(self.heights().slant_m(receivers, place));
         let evidence = Evidence {
             exposure: self.link.exposure(),
-            unknown_share: self.link.unknown_share(distance_m, is_fine_surface),
+            unknown_share,
             entry: self.link.entry,
             ground,
             clear,
@@ -263,6 +265,7 @@ impl<'a> PreparedTransmitter<'a> {
             distance_m,
             free_space_db: budgets.free_space_db[place],
             model_loss_db: budgets.median_loss_db[place],
+            known_db: if unknown_share > 0.0 { known_db() } else { 0.0 },
         };
         evidence.distribution()
     }

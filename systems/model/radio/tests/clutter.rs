@@ -1,7 +1,7 @@
 //! Loss of clutter at the ends of links, and what is known where it has none.
 
 use super::super::{
-    Basis, Clutter, Environment, LinkResult, Model, Station, Surroundings, Warning,
+    Basis, Clutter, Environment, LinkResult, Model, Station, Surroundings, Vegetation, Warning,
 };
 use super::{flat, link, near, station};
 
@@ -72,4 +72,27 @@ fn surroundings_that_the_model_has_along_the_path_are_known() {
     let undescribed = ends(868.0, Surroundings::Unknown);
     let env = Environment { model: Model::ExtendedHata, ..Environment::default() };
     assert_eq!(over_3_km(&undescribed, &env).prediction.basis, Basis::SurroundingsUnknown);
+}
+
+#[test]
+fn losses_that_are_known_count_among_unknown_surroundings() {
+    let unknown = ends(868.0, Surroundings::Unknown);
+    let plain = over_3_km(&unknown, &Environment::default());
+    let wood =
+        Vegetation { depth_m: 50.0, specific_attenuation_db_m: 0.17, maximum_attenuation_db: 26.5 };
+    let other = Environment { other_loss_db: 7.0, ..Environment::default() };
+    let woods = Environment { vegetation: Some(wood), ..Environment::default() };
+    for env in [other, woods] {
+        let result = over_3_km(&unknown, &env);
+        let added_db = result.losses.total_path_loss_db - plain.losses.total_path_loss_db;
+        assert!(added_db > 6.0);
+        near(result.prediction.path_loss_db - plain.prediction.path_loss_db, added_db, 1e-9);
+        assert!(result.prediction.link_prob < plain.prediction.link_prob);
+    }
+    let high = ends(24_000.0, Surroundings::Unknown);
+    let dry = over_3_km(&high, &Environment::default());
+    let wet = over_3_km(&high, &Environment { rain_rate_mm_h: 20.0, ..Environment::default() });
+    let added_db = wet.prediction.path_loss_db - dry.prediction.path_loss_db;
+    assert!(wet.losses.rain_loss_db > 3.0);
+    near(added_db, wet.losses.rain_loss_db, 1e-9);
 }
