@@ -1,16 +1,38 @@
 //! Clutter around the ends of a link (ITU-R P.2108).
+//!
+//! The losses are those of the Recommendation: section 3.1 up to 3 GHz and in woods, section 3.2 of built-up places
+//! from 0.25 km at one end and from 1 km at both. How they begin is ours, because between neighbours there is no
+//! step: below 0.25 km the losses of both sections rise from nothing in proportion to the distance, as that of
+//! unknown surroundings does, and what is known of section 3.2 with them; the smaller loss of the two ends by
+//! section 3.2 rises with the logarithm of the distance from 0.25 to 1 km; and that section's loss falls with the
+//! height of the antenna over the upper part of the clutter. Section 3.1 has the height itself.
+//!
+//! Section 3.2 is of level paths. Where a ray rises from an end, its median is not above that of section 3.3 at the
+//! elevation, which is for 10 GHz and above: below, the value of 10 GHz limits it. Other shares of locations fall in
+//! proportion.
 
 use groundwave_propagation::clutter::{
-    ClutterCategory as Category, ClutterSite, terrestrial_clutter_loss_db,
+    ClutterCategory as Category, ClutterSite, slant_clutter_loss_db, terrestrial_clutter_loss_db,
 };
+use groundwave_propagation::numeric::lesser;
 
 use super::environment::Environment;
 use super::prediction::{ABOVE_SURROUNDINGS_M, Exposure};
 use super::station::Station;
 use super::surroundings::{Clutter, ClutterCategory, Surroundings};
 
-/// From here on P.2108 allows its statistical loss at both ends, km.
-const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;
+/// Distances from which P.2108 has its statistical loss at one end and at both, km.
+const STATISTICAL_KM: [f64; 2] = [0.25, 1.0];
+
+/// Minimum frequency of the loss of rising rays, MHz (ITU-R P.2108 section 3.3).
+const SLANT_MHZ_MIN: f64 = 10_000.0;
+
+/// Elevation up to which that loss is above every median of section 3.2, which are 33 dB at most, deg.
+const LEVEL_DEG: f64 = 1.0;
+
+/// Share of the height of clutter up to which an antenna is wholly within by section 3.2: over the rest of 10 m its
+/// 33 dB fall by less than 1 dB in 0.1 m.
+const WITHIN_SHARE_HEIGHT: f64 = 0.6;
 
 /// Frequencies of the statistical loss, MHz (ITU-R P.2108 section 3.2).
 const STATISTICAL_MHZ: [f64; 2] = [500.0, 67_000.0];
@@ -68,6 +90,9 @@ pub(super) struct EndClutter {
     /// Height of surroundings that are described, m above ground; `None` without any.
     top_m: Option<f64>,
     pub exposure: Exposure,
+    /// Share of the antenna within surroundings that are described, [0, 1]: 0 from their tops on, 1 from
+    /// [`WITHIN_SHARE_HEIGHT`] of their height down.
+    within_share: f64,
     /// Share of the antenna among surroundings of unknown loss, [0, 1], where P.2108 counts: 0 from their tops
     /// on, 1 from [`UNKNOWN_SHARE_HEIGHT`] of their height down.
     pub unknown_share: f64,
@@ -122,8 +147,10 @@ impl EndClutter {
             _ if in_woodland => (Exposure::Within, 0.0),
             _ if height_agl_m >= tops_agl_m => (Exposure::Above, 0.0),
             Some(_) if is_computed => (Exposure::Within, 0.0),
-            _ => (Exposure::Above, unknown_share(height_agl_m / tops_agl_m)),
+            _ => (Exposure::Above, share_below(height_agl_m / tops_agl_m, UNKNOWN_SHARE_HEIGHT)),
         };
+        let within_share =
+            top_m.map_or(0.0, |top_m| share_below(height_agl_m / top_m, WITHIN_SHARE_HEIGHT));
         let terrain_agl_m = height_agl_m.max(top_m.filter(|_| is_computed).unwrap_or(0.0));
         let surroundings = match env.clutter {
             Some(clutter) if own.is_unknown() => clutter.into(),
@@ -139,6 +166,7 @@ impl EndClutter {
             loss,
             top_m,
             exposure,
+            within_share,
             unknown_share,
         }
     }
@@ -152,15 +180,35 @@ impl EndClutter {
         }
     }
 
-    /// Share of the antenna among surroundings of unknown loss, [0, 1], where P.2108 counts for `added` of the
-    /// clutter at this end and the model for the rest.
-    pub fn unknown_share_of(&self, added: f64) -> f64 {
-        if self.top_m.is_some() { self.unknown_share * added } else { self.unknown_share }
+    /// Share of the antenna among surroundings of unknown loss over `distance_m`, [0, 1], where P.2108 counts for
+    /// `added` of the clutter at this end and the model for the rest.
+    pub fn unknown_share_of(&self, added: f64, distance_m: f64) -> f64 {
+        match self.loss {
+            _ if self.top_m.is_none() => self.unknown_share,
+            EndLoss::Statistical { .. } if self.is_statistical() => {
+                added * self.within_share * (1.0 - begun(distance_m * 1e-3))
+            }
+            _ => added * self.unknown_share,
+        }
     }
 
-    /// `true` if the loss depends on the length of the path.
-    pub fn is_by_distance(&self) -> bool {
+    /// `true` if the loss is that of P.2108 section 3.2.
+    fn is_statistical(&self) -> bool {
+        let is_known = self.exposure == Exposure::Within && self.unknown_share <= 0.0;
+        is_known && matches!(self.loss, EndLoss::Statistical { .. })
+    }
+
+    /// `true` if the loss depends on the elevation of the ray.
+    pub fn is_by_elevation(&self) -> bool {
         matches!(self.loss, EndLoss::Statistical { .. })
+    }
+
+    /// `true` if the loss depends on the path from `distance_m` on: that of section 3.1 where it begins.
+    pub fn is_by_path(&self, distance_m: f64) -> bool {
+        let is_beginning = begun(distance_m * 1e-3) < 1.0;
+        let has_height_gain =
+            matches!(self.loss, EndLoss::HeightGain(Some(loss_db)) if loss_db > 0.0);
+        self.is_by_elevation() || (is_beginning && has_height_gain)
     }
 
     /// Limit of the loss of the antenna pattern at the other end, dB.
@@ -169,55 +217,107 @@ impl EndClutter {
     }
 }
 
+/// A path as losses of clutter depend on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ClutterPath {
+    pub distance_km: f64,
+    /// Elevation of the ray at transmitter and receiver, deg.
+    pub elevation_deg: [f64; 2],
+    /// `true` if an end stands on a fine surface.
+    pub is_fine_surface: bool,
+}
+
 /// Clutter loss at the two ends of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ClutterLoss {
-    /// Loss at transmitter and receiver, dB; 0 outside the range of a model.
+    /// Loss at transmitter and receiver, dB; 0 at frequencies that its model does not have.
     pub ends_db: [f64; 2],
     /// `false` if an end is outside the range of its model.
     pub is_in_range: bool,
 }
 
-/// Clutter loss over `distance_km`, at the median of locations if `is_median`, for the `shares` of it that count
-/// at the two ends, [0, 1].
+/// Clutter loss over a path, at the median of locations if `is_median`, for the `shares` of it that count at the two
+/// ends, [0, 1].
 pub(super) fn clutter_loss(
     ends: &[EndClutter; 2],
     frequency_mhz: f64,
-    distance_km: f64,
+    path: &ClutterPath,
     is_median: bool,
     shares: [f64; 2],
 ) -> ClutterLoss {
-    let is_within = |end: &EndClutter| end.is_by_distance() && end.exposure == Exposure::Within;
-    let mut within = ends.each_ref().map(is_within);
-    if within == [true; 2] && distance_km < CLUTTER_BOTH_ENDS_KM {
-        // The statistical loss counts once, at the lower end.
-        let lower = ends[0].height_agl_m < ends[1].height_agl_m;
-        within = [lower, !lower];
+    let mut is_in_range = true;
+    let mut ends_db = [0.0; 2];
+    for (end, loss_db) in ends_db.iter_mut().enumerate() {
+        let EndClutter { loss, within_share, .. } = ends[end];
+        let (own_db, has_range) = match loss {
+            _ if shares[end] == 0.0 => continue,
+            EndLoss::None => continue,
+            EndLoss::HeightGain(loss_db) => {
+                (loss_db.unwrap_or(0.0) * begun(path.distance_km), loss_db.is_some())
+            }
+            EndLoss::Statistical { .. } if ends[end].unknown_share > 0.0 => (0.0, false),
+            EndLoss::Statistical { .. } if !ends[end].is_statistical() => continue,
+            EndLoss::Statistical { location_percent } => {
+                let percent = if is_median { 50.0 } else { location_percent };
+                let elevation_deg = path.elevation_deg[end];
+                let loss = statistical_db(frequency_mhz, path.distance_km, elevation_deg, percent);
+                loss.map_or((0.0, false), |(db, has_range)| (within_share * db, has_range))
+            }
+        };
+        *loss_db = shares[end] * own_db;
+        is_in_range &= has_range;
     }
-    let at = |end: usize| match ends[end].loss {
-        _ if shares[end] == 0.0 => Some(0.0),
-        EndLoss::None => Some(0.0),
-        EndLoss::HeightGain(loss_db) => loss_db,
-        EndLoss::Statistical { .. } if ends[end].unknown_share > 0.0 => None,
-        EndLoss::Statistical { .. } if !within[end] => Some(0.0),
-        EndLoss::Statistical { location_percent } => {
-            let location_percent = if is_median { 50.0 } else { location_percent };
-            let frequency_ghz = frequency_mhz * 1e-3;
-            let loss = terrestrial_clutter_loss_db(frequency_ghz, distance_km, location_percent);
-            loss.ok().map(|loss_db| loss_db.max(0.0))
-        }
-    };
-    let each = [at(0), at(1)];
-    ClutterLoss {
-        ends_db: [0, 1].map(|end| shares[end] * each[end].unwrap_or(0.0)),
-        is_in_range: each.iter().all(Option::is_some),
+    if ends.iter().all(EndClutter::is_statistical) {
+        // The larger loss counts wholly, of equals that of the lower end.
+        let is_lower = ends[0].height_agl_m < ends[1].height_agl_m;
+        let second = usize::from(ends_db[0] > ends_db[1] || (ends_db[0] == ends_db[1] && is_lower));
+        ends_db[second] *= second_share(path.distance_km);
     }
+    ClutterLoss { ends_db, is_in_range }
 }
 
-/// Share of an antenna among surroundings of unknown loss, at a share of their height: it falls to nothing
-/// towards their tops. A step there would make 48 dB of one centimetre.
-fn unknown_share(height: f64) -> f64 {
-    ((1.0 - height) / (1.0 - UNKNOWN_SHARE_HEIGHT)).clamp(0.0, 1.0)
+/// Loss of P.2108 section 3.2 at one end, dB, and whether distance and elevation are in its range; `None` beyond its
+/// frequencies.
+fn statistical_db(
+    frequency_mhz: f64,
+    distance_km: f64,
+    elevation_deg: f64,
+    location_percent: f64,
+) -> Option<(f64, bool)> {
+    let ghz = frequency_mhz * 1e-3;
+    let from_km = distance_km.max(STATISTICAL_KM[0]);
+    let begun = begun(distance_km);
+    let at =
+        |percent| Some(begun * terrestrial_clutter_loss_db(ghz, from_km, percent).ok()?.max(0.0));
+    let loss_db = at(location_percent)?;
+    if elevation_deg <= LEVEL_DEG {
+        return Some((loss_db, begun >= 1.0));
+    }
+    let median_db = at(50.0)?;
+    let slant_ghz = frequency_mhz.max(SLANT_MHZ_MIN) * 1e-3;
+    let slant_db =
+        slant_clutter_loss_db(slant_ghz, lesser(elevation_deg, 90.0), 50.0).ok()?.max(0.0);
+    if slant_db >= median_db {
+        return Some((loss_db, begun >= 1.0));
+    }
+    Some((loss_db * slant_db / median_db, frequency_mhz >= SLANT_MHZ_MIN && begun >= 1.0))
+}
+
+/// Share of the loss of clutter over a path, [0, 1]: 1 from where section 3.2 begins.
+fn begun(distance_km: f64) -> f64 {
+    lesser(distance_km / STATISTICAL_KM[0], 1.0)
+}
+
+/// Share of the smaller loss of two ends by section 3.2, [0, 1].
+fn second_share(distance_km: f64) -> f64 {
+    let [one_km, both_km] = STATISTICAL_KM;
+    (libm::log2(distance_km / one_km) / libm::log2(both_km / one_km)).clamp(0.0, 1.0)
+}
+
+/// Share of an antenna at a share of the height of surroundings that stands among them: it falls to nothing towards
+/// their tops, from 1 at `whole` of their height. A step there would make 48 dB of one centimetre.
+fn share_below(height: f64, whole: f64) -> f64 {
+    ((1.0 - height) / (1.0 - whole)).clamp(0.0, 1.0)
 }
 
 impl Surroundings {

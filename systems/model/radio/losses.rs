@@ -5,7 +5,7 @@ use groundwave_propagation::outage::RainFading;
 use groundwave_propagation::vegetation::{mixed_forest_loss_db, woodland_loss_db};
 
 use super::calibration::{Area, Offset};
-use super::clutter::{ClutterLoss, clutter_loss};
+use super::clutter::{ClutterLoss, ClutterPath, clutter_loss};
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::path_loss::{
@@ -51,12 +51,15 @@ pub(super) fn path_loss(
         (false, Some(PropagationMode::Troposcatter)) => PropagationMode::Troposcatter,
         (false, _) => PropagationMode::Diffraction,
     };
-    let distance_km = view.distance_m * 1e-3;
-    let clutter = link.clutter_loss(distance_km, view.is_fine_surface);
+    let path = ClutterPath {
+        distance_km: view.distance_m * 1e-3,
+        elevation_deg: [geometry.tx_elevation_angle_deg, geometry.rx_elevation_angle_deg],
+        is_fine_surface: view.is_fine_surface,
+    };
+    let clutter = link.clutter_loss(&path, false);
     warnings.note(!clutter.is_in_range, Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter.ends_db;
-    let [median_tx_db, median_rx_db] =
-        link.median_clutter_loss(distance_km, view.is_fine_surface).ends_db;
+    let [median_tx_db, median_rx_db] = link.clutter_loss(&path, true).ends_db;
     let air = link.gas();
     let uniform_db = [air.oxygen_db_km, air.water_vapour_db_km].map(|db_km| db_km * slant_m * 1e-3);
     let [gas_oxygen_db, gas_water_vapour_db] = terrain.gases_db.unwrap_or(uniform_db);
@@ -177,28 +180,10 @@ fn calibrate(
 }
 
 impl Prepared<'_> {
-    /// Clutter loss at the two ends.
-    pub(super) fn clutter_loss(&self, distance_km: f64, is_fine_surface: bool) -> ClutterLoss {
-        self.end_clutter_loss(distance_km, is_fine_surface, false)
-    }
-
-    /// [`Self::clutter_loss`] at the median of locations.
-    pub(super) fn median_clutter_loss(
-        &self,
-        distance_km: f64,
-        is_fine_surface: bool,
-    ) -> ClutterLoss {
-        self.end_clutter_loss(distance_km, is_fine_surface, true)
-    }
-
-    fn end_clutter_loss(
-        &self,
-        distance_km: f64,
-        is_fine_surface: bool,
-        is_median: bool,
-    ) -> ClutterLoss {
-        let shares = self.end_clutter_share(distance_km * 1e3, is_fine_surface);
-        clutter_loss(&self.clutter, self.frequency_mhz, distance_km, is_median, shares)
+    /// Clutter loss at the two ends, at the median of locations if `is_median`.
+    pub(super) fn clutter_loss(&self, path: &ClutterPath, is_median: bool) -> ClutterLoss {
+        let shares = self.end_clutter_share(path.distance_km * 1e3, path.is_fine_surface);
+        clutter_loss(&self.clutter, self.frequency_mhz, path, is_median, shares)
     }
 
     /// Loss of the walls at an end, dB; `None` outdoors.

@@ -277,9 +277,15 @@ impl<'a> Prepared<'a> {
         self.is_on_path.map(added)
     }
 
-    /// `true` if losses of clutter depend on the length of the path.
-    pub(super) fn is_clutter_by_distance(&self) -> bool {
-        self.is_on_path.contains(&true) || self.clutter.iter().any(EndClutter::is_by_distance)
+    /// `true` if losses of clutter depend on the path from `distance_m` on.
+    pub(super) fn is_clutter_by_path(&self, distance_m: f64) -> bool {
+        let by_path = |end: &EndClutter| end.is_by_path(distance_m);
+        self.is_on_path.contains(&true) || self.clutter.iter().any(by_path)
+    }
+
+    /// `true` if losses of clutter depend on the elevation of the ray.
+    pub(super) fn is_clutter_by_elevation(&self) -> bool {
+        self.clutter.iter().any(EndClutter::is_by_elevation)
     }
 
     /// Place of the antenna that is known less among its surroundings.
@@ -290,7 +296,7 @@ impl<'a> Prepared<'a> {
     /// Share of the antenna of which less is known among unknown surroundings over `distance_m`, [0, 1].
     pub(super) fn unknown_share(&self, distance_m: f64, is_fine_surface: bool) -> f64 {
         let added = self.end_clutter_share(distance_m, is_fine_surface);
-        let [tx, rx] = [0, 1].map(|end| self.clutter[end].unknown_share_of(added[end]));
+        let [tx, rx] = [0, 1].map(|end| self.clutter[end].unknown_share_of(added[end], distance_m));
         tx.max(rx)
     }
 

@@ -7,6 +7,7 @@ use groundwave_propagation::numeric::{Kernel, greater, lesser, log10, vectorised
 use groundwave_propagation::profile::PathProfile;
 
 use super::antenna::{is_lossless, is_omnidirectional, pointing_loss_db};
+use super::clutter::ClutterPath;
 use super::field_strength::field_term_db;
 use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
@@ -158,11 +159,11 @@ impl<'a> PreparedTransmitter<'a> {
             return None;
         }
         let (tx, rx, env) = (link.tx, link.rx, link.env);
-        let by_distance = link.is_clutter_by_distance();
+        let by_path = link.is_clutter_by_path(link.takeover_m());
         let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
         let has_pattern = tx.antenna.pattern.is_some() || rx.antenna.pattern.is_some();
         let is_directional = is_pointed || has_pattern;
-        if by_distance || is_directional || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
+        if by_path || is_directional || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
             return None;
         }
         let [tx_db_max, rx_db_max] = link.pattern_loss_db_max();
@@ -173,7 +174,7 @@ impl<'a> PreparedTransmitter<'a> {
         };
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
-        let fixed_db = self.vegetation_db + env.other_loss_db + self.clutter_sum_db(1.0, false);
+        let fixed_db = self.vegetation_db + env.other_loss_db + self.far_clutter_db();
         let fixed_db = fixed_db + link.building_db[0] + link.building_db[1];
         Some(MarginTerms {
             base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
@@ -300,14 +301,14 @@ impl<'a> PreparedTransmitter<'a> {
         let [extra_db, median_db] = extra_db;
         extra_db.fill(0.0);
         let env = self.link.env;
-        let by_distance = self.link.is_clutter_by_distance();
+        let by_path = self.link.is_clutter_by_path(f64::INFINITY);
         let walls_db = self.link.building_db[0] + self.link.building_db[1];
-        let fixed_db = if by_distance { 0.0 } else { self.clutter_sum_db(1.0, false) };
+        let fixed_db = if by_path { 0.0 } else { self.far_clutter_db() };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {
-            let distance_m = receivers.distance_m[place];
-            extra_db[place] = if by_distance {
-                self.clutter_sum_db(distance_m * 1e-3, fine_surface[place])
+            extra_db[place] = if self.link.is_clutter_by_path(receivers.distance_m[place]) {
+                let path = self.clutter_path(receivers, place, fine_surface[place]);
+                self.clutter_sum_db(&path, false)
             } else {
                 fixed_db
             };
@@ -322,20 +323,45 @@ impl<'a> PreparedTransmitter<'a> {
         if walls_db != 0.0 {
             median_db[..count].iter_mut().for_each(|db| *db += walls_db);
         }
-        if by_distance {
+        if by_path {
             for place in 0..count {
-                let distance_km = receivers.distance_m[place] * 1e-3;
-                let is_fine = fine_surface[place];
-                let [tx_db, rx_db] = self.link.median_clutter_loss(distance_km, is_fine).ends_db;
-                let median = tx_db + rx_db;
-                median_db[place] += median - self.clutter_sum_db(distance_km, is_fine);
+                let path = self.clutter_path(receivers, place, fine_surface[place]);
+                let median = self.clutter_sum_db(&path, true);
+                median_db[place] += median - self.clutter_sum_db(&path, false);
             }
         }
     }
 
-    fn clutter_sum_db(&self, distance_km: f64, is_fine_surface: bool) -> f64 {
-        let [tx_db, rx_db] = self.link.clutter_loss(distance_km, is_fine_surface).ends_db;
+    fn clutter_sum_db(&self, path: &ClutterPath, is_median: bool) -> f64 {
+        let [tx_db, rx_db] = self.link.clutter_loss(path, is_median).ends_db;
         tx_db + rx_db
+    }
+
+    /// Loss of clutter that does not depend on the path, dB: over 1 km, where it has begun.
+    fn far_clutter_db(&self) -> f64 {
+        let path =
+            ClutterPath { distance_km: 1.0, elevation_deg: [0.0; 2], is_fine_surface: false };
+        self.clutter_sum_db(&path, false)
+    }
+
+    /// The path to the receiver in a place as losses of clutter depend on it.
+    fn clutter_path(
+        &self,
+        receivers: &Receivers,
+        place: usize,
+        is_fine_surface: bool,
+    ) -> ClutterPath {
+        let link = &self.link;
+        let distance_m = receivers.distance_m[place];
+        let mut elevation_deg = [0.0; 2];
+        if link.is_clutter_by_elevation() {
+            let radius_m = link.env.k_factor * EARTH_RADIUS_M;
+            let tx_msl_m = receivers.ground_msl_m[0][place] + link.tx.height_agl_m;
+            let rx_msl_m = receivers.ground_msl_m[1][place] + link.rx.height_agl_m;
+            elevation_deg = [(tx_msl_m, rx_msl_m), (rx_msl_m, tx_msl_m)]
+                .map(|(from_m, to_m)| elevation_angle_deg(distance_m, from_m, to_m, radius_m));
+        }
+        ClutterPath { distance_km: distance_m * 1e-3, elevation_deg, is_fine_surface }
     }
 
     fn heights(&self) -> Heights {

@@ -76,7 +76,8 @@ pub enum Warning {
     CrossPolarized,
     /// Man-made noise taken outside the frequencies of its curve.
     NoiseExtrapolated,
-    /// Frequency or distance outside the range of the clutter model; its loss is omitted.
+    /// Frequency, distance or elevation outside the range of the clutter model; its loss is omitted, or is a part of
+    /// that at the limit.
     ClutterOutOfRange,
     /// A calibration profile changed the loss.
     Calibrated,

@@ -1,5 +1,7 @@
 //! Loss of clutter at the ends of links, and what is known where it has none.
 
+use groundwave_propagation::clutter::{slant_clutter_loss_db, terrestrial_clutter_loss_db};
+
 use super::super::{
     Basis, Clutter, Environment, LinkResult, Model, Station, Surroundings, Vegetation, Warning,
 };
@@ -95,4 +97,103 @@ fn losses_that_are_known_count_among_unknown_surroundings() {
     let added_db = wet.prediction.path_loss_db - dry.prediction.path_loss_db;
     assert!(wet.losses.rain_loss_db > 3.0);
     near(added_db, wet.losses.rain_loss_db, 1e-9);
+}
+
+/// Nodes of a mesh in a suburb, 4 m and `height_agl_m` above ground, over level ground by free space.
+fn mesh_loss_db(frequency_mhz: f64, height_agl_m: f64, distance_m: f64) -> f64 {
+    let is_statistical = frequency_mhz == 2_400.0;
+    let node = |height_agl_m| {
+        let mut node = station("wifi_2g4_mesh", "omni_5", height_agl_m);
+        node.radio.frequency_mhz = frequency_mhz;
+        let surroundings =
+            if is_statistical { Surroundings::Unknown } else { Surroundings::Suburban };
+        Station { surroundings, ..node }
+    };
+    let clutter = is_statistical.then_some(STATISTICAL);
+    let env = Environment { model: Model::FreeSpace, clutter, ..Environment::default() };
+    let losses = link(&flat(distance_m), &node(4.0), &node(height_agl_m), &env).losses;
+    losses.clutter_tx_db + losses.clutter_rx_db
+}
+
+#[test]
+fn neighbouring_distances_and_heights_have_neighbouring_losses_of_clutter() {
+    for frequency_mhz in [868.0, 2_400.0, 2_440.0, 5_500.0, 60_000.0] {
+        for height_agl_m in [1.5, 4.0, 8.0, 9.9] {
+            let mut last_db = 0.0;
+            let mut distance_m = 1.0;
+            while distance_m < 20e3 {
+                let loss_db = mesh_loss_db(frequency_mhz, height_agl_m, distance_m);
+                let step_db = loss_db - last_db;
+                assert!(
+                    (-1e-9..1.0).contains(&step_db),
+                    "{frequency_mhz} MHz, {height_agl_m} m, {distance_m:.0} m: {step_db:.2} dB"
+                );
+                last_db = loss_db;
+                distance_m *= 1.01;
+            }
+            assert!(last_db > 15.0, "{frequency_mhz} {height_agl_m}: {last_db}");
+        }
+        for distance_m in [240.0, 260.0, 990.0, 1_010.0, 5e3] {
+            let at = |step: u32| mesh_loss_db(frequency_mhz, f64::from(step) * 0.1, distance_m);
+            for step in 10..120 {
+                let step_db = at(step) - at(step + 1);
+                assert!(
+                    (-1e-9..1.0).contains(&step_db),
+                    "{frequency_mhz} MHz, {distance_m} m, {step}: {step_db:.2} dB"
+                );
+            }
+        }
+    }
+    // Two nodes at 20 m see each other.
+    assert!(mesh_loss_db(868.0, 1.5, 20.0) < 4.0 && mesh_loss_db(5_500.0, 1.5, 20.0) < 4.0);
+    // Values of the Recommendation where it has them.
+    let [one, both] = [250.0, 1_000.0].map(|distance_m| mesh_loss_db(5_500.0, 1.5, distance_m));
+    let of = |km| terrestrial_clutter_loss_db(5.5, km, 50.0).unwrap();
+    near(one, of(0.25), 1e-9);
+    near(both, 2.0 * of(1.0), 1e-9);
+}
+
+#[test]
+fn clutter_nearer_than_its_model_is_known_in_part() {
+    let [mast, node] = ends(5_500.0, Surroundings::Urban);
+    let at = |distance_m| link(&flat(distance_m), &mast, &node, &Environment::default()).prediction;
+    let [near_by, half, whole] = [1.0, 125.0, 250.0].map(at);
+    assert_eq!((half.basis, whole.basis), (Basis::SurroundingsUnknown, Basis::Terrain));
+    near(near_by.sigma_db(), 331.25_f64.sqrt(), 0.1);
+    assert!(whole.sigma_db() < half.sigma_db() && half.sigma_db() < near_by.sigma_db());
+    near(at(249.999).sigma_db(), whole.sigma_db(), 1e-3);
+}
+
+#[test]
+fn rays_from_above_have_the_clutter_loss_of_their_elevation() {
+    let clutter_db = |frequency_mhz: f64, height_agl_m: f64, percent: f64| {
+        let [mast, street] = ends(frequency_mhz, Surroundings::Unknown);
+        let high = Station { height_agl_m, ..mast };
+        let clutter = Clutter::Statistical { below_height_m: 10.0, location_percent: percent };
+        let env = Environment { clutter: Some(clutter), ..Environment::default() };
+        let result = link(&flat(2_000.0), &high, &street, &env);
+        let up_deg = result.geometry.rx_elevation_angle_deg;
+        let is_out = result.warnings.contains(Warning::ClutterOutOfRange);
+        (result.losses.clutter_rx_db, up_deg, is_out)
+    };
+    // 5 km up at 2 km.
+    let (loss_db, up_deg, is_out) = clutter_db(28_000.0, 5_000.0, 50.0);
+    near(loss_db, slant_clutter_loss_db(28.0, up_deg, 50.0).unwrap(), 1e-9);
+    assert!(up_deg > 60.0 && loss_db < 1.5 && !is_out, "{loss_db}");
+    let (loss_db, up_deg, is_out) = clutter_db(5_500.0, 5_000.0, 50.0);
+    near(loss_db, slant_clutter_loss_db(10.0, up_deg, 50.0).unwrap(), 1e-9);
+    assert!(is_out);
+    assert!(clutter_db(5_500.0, 5_000.0, 90.0).0 > loss_db);
+    // A mast over a town has that of level paths.
+    let (loss_db, _, is_out) = clutter_db(5_500.0, 40.0, 50.0);
+    near(loss_db, terrestrial_clutter_loss_db(5.5, 2.0, 50.0).unwrap(), 1e-9);
+    assert!(!is_out);
+    for frequency_mhz in [2_440.0, 10_000.0, 60_000.0] {
+        let heights_m = (0..600).map(|step| 12.0 * 1.01_f64.powi(step));
+        let losses_db: Vec<f64> =
+            heights_m.map(|height_m| clutter_db(frequency_mhz, height_m, 50.0).0).collect();
+        for pair in losses_db.windows(2) {
+            assert!((-1e-9..1.0).contains(&(pair[0] - pair[1])), "{frequency_mhz}: {pair:?}");
+        }
+    }
 }

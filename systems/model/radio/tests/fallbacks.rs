@@ -165,10 +165,13 @@ fn clutter_counts_at_the_ends_that_stand_in_it() {
     assert_eq!(ends(&low, &high, 5_000.0), (true, false));
     assert_eq!(ends(&high, &low, 5_000.0), (false, true));
     assert_eq!(ends(&high, &high, 5_000.0), (false, false));
-    assert_eq!(ends(&low, &low, 500.0), (false, true));
-    let too_near = link(&flat(200.0), &low, &low, &env);
+    assert_eq!(ends(&low, &low, 260.0), (false, true));
+    // Below 250 m in proportion to the distance, at one end.
+    let too_near = link(&flat(125.0), &low, &low, &env);
     assert!(too_near.warnings.contains(Warning::ClutterOutOfRange));
-    near(too_near.losses.excess_loss_db, too_near.losses.gas_oxygen_db, 0.01);
+    let begins = link(&flat(250.0), &low, &low, &env).losses;
+    near(too_near.losses.clutter_rx_db, begins.clutter_rx_db / 2.0, 1e-9);
+    assert_eq!((too_near.losses.clutter_tx_db, begins.clutter_tx_db), (0.0, 0.0));
 }
 
 /// Terrain is judged from the roofs (15 m), so a low antenna sees over what would block it, and
