@@ -109,13 +109,14 @@ impl EndClutter {
     ) -> Self {
         let height_agl_m = station.height_agl_m;
         let in_woodland = station.is_in_woodland();
-        let is_stated = in_woodland || !station.surroundings.is_unknown();
-        let own = match in_woodland {
-            // The woods have a loss of their own along the ray: their height is not counted again.
-            true => Surroundings::Open,
-            false if is_stated => station.surroundings,
-            false => cover,
-        };
+        let is_by_station = !station.surroundings.is_unknown();
+        let around = if is_by_station { station.surroundings } else { cover };
+        let is_forest = around == Surroundings::Forest
+            || (around.is_unknown() && env.clutter.is_some_and(|clutter| clutter.is_forest()));
+        // The woods have a loss of their own along the ray: their height is not counted again.
+        let is_in_place = in_woodland && is_forest;
+        let own = if is_in_place { Surroundings::Open } else { around };
+        let is_stated = is_in_place || is_by_station;
         let (top_m, loss, path_agl_m) = match (own.height_agl_m(), env.clutter) {
             (None, None) => (None, EndLoss::None, None),
             (None, Some(Clutter::HeightGain { category, representative_height_m })) => {
@@ -144,11 +145,12 @@ impl EndClutter {
         let is_computed = loss.is_computed(frequency_mhz);
         let tops_agl_m = top_m.unwrap_or(ABOVE_SURROUNDINGS_M);
         let (exposure, unknown_share) = match top_m {
-            _ if in_woodland => (Exposure::Within, 0.0),
             _ if height_agl_m >= tops_agl_m => (Exposure::Above, 0.0),
             Some(_) if is_computed => (Exposure::Within, 0.0),
             _ => (Exposure::Above, share_below(height_agl_m / tops_agl_m, UNKNOWN_SHARE_HEIGHT)),
         };
+        let is_known = unknown_share <= 0.0;
+        let exposure = if in_woodland && is_known { Exposure::Within } else { exposure };
         let within_share =
             top_m.map_or(0.0, |top_m| share_below(height_agl_m / top_m, WITHIN_SHARE_HEIGHT));
         let terrain_agl_m = height_agl_m.max(top_m.filter(|_| is_computed).unwrap_or(0.0));
@@ -330,6 +332,13 @@ impl Surroundings {
             Self::Urban => Some(Category::Urban),
             Self::DenseUrban => Some(Category::DenseUrban),
         }
+    }
+}
+
+impl Clutter {
+    /// `true` for trees.
+    const fn is_forest(&self) -> bool {
+        matches!(self, Self::HeightGain { category: ClutterCategory::TreesForest, .. })
     }
 }
 

@@ -126,6 +126,8 @@ impl Prepared<'_> {
     ) -> Evidence<'b> {
         let terrain = &view.terrain;
         let unknown_share = self.unknown_share(view.distance_m, view.is_fine_surface);
+        let [known_db, woodland_db] =
+            if unknown_share > 0.0 { self.known_db(slant_m) } else { [0.0; 2] };
         Evidence {
             exposure: self.exposure(),
             unknown_share,
@@ -138,7 +140,8 @@ impl Prepared<'_> {
             distance_m: view.distance_m,
             free_space_db: path.losses.free_space_loss_db,
             model_loss_db: path.median_db,
-            known_db: if unknown_share > 0.0 { self.known_db(slant_m) } else { 0.0 },
+            known_db,
+            woodland_db,
         }
     }
 

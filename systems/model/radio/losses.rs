@@ -228,11 +228,19 @@ impl Prepared<'_> {
     }
 
     /// Losses along a ray of `slant_m` that count beside those of terrain and surroundings, dB: gases, unless the
-    /// model has them, rain, woodland and other losses of the environment.
-    pub(super) fn known_db(&self, slant_m: f64) -> f64 {
+    /// model has them, rain, woodland and other losses of the environment; and apart from them that of woodland
+    /// around antennas among unknown surroundings, dB.
+    pub(super) fn known_db(&self, slant_m: f64) -> [f64; 2] {
         let km = slant_m.max(SHORTEST_M) * 1e-3;
+        let is_unknown = |end: &usize| self.clutter[*end].unknown_share > 0.0;
+        let unknown_db: f64 = [0, 1]
+            .iter()
+            .filter(|end| is_unknown(end))
+            .filter_map(|end| self.woodland_db(*end))
+            .sum();
         let gases_db = self.gas().total_db_km() * km;
-        gases_db + self.rain_loss_db(km) + self.vegetation_db() + self.env.other_loss_db
+        let known_db = gases_db + self.rain_loss_db(km) + self.vegetation_db() - unknown_db;
+        [known_db + self.env.other_loss_db, unknown_db]
     }
 
     /// Loss of the woodland on every path, dB.

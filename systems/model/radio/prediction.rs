@@ -145,6 +145,8 @@ pub(crate) struct Evidence<'a> {
     /// Part of it that no model of terrain and surroundings decides, dB: gases, rain, woodland and other losses of the
     /// environment. Read only where an antenna stands among unknown surroundings.
     pub known_db: f64,
+    /// Part of it that is the loss of woodland around antennas among unknown surroundings, dB: not in `known_db`.
+    pub woodland_db: f64,
 }
 
 /// A normal distribution of path loss.
@@ -199,18 +201,17 @@ impl Evidence<'_> {
     }
 
     /// Median loss, dB: that of the model, and not below that of unknown surroundings with the losses that are known
-    /// whatever stands there. Where the ground is unknown
-    /// too, the model has computed the diffraction of a level Earth, which at low antennas is 20 to 40 dB of
-    /// invented loss at 10 to 40 km: the loss of unknown surroundings counts in its place.
+    /// whatever stands there. Where the ground is unknown too, the model has computed the diffraction of a level Earth,
+    /// which at low antennas is 20 to 40 dB of invented loss at 10 to 40 km: the loss of unknown surroundings counts in
+    /// its place.
     fn median_db(&self) -> f64 {
         if self.unknown_share <= 0.0 || self.calibrated.is_some() {
             return self.model_loss_db;
         }
         let share = self.unknown_share * (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
-        let unknown_db = self.free_space_db
-            + UNKNOWN_SURROUNDINGS_DB * share
-            + self.entry.median_db
-            + self.known_db;
+        // Woods are part of what nobody described: a metre of them is not all of it.
+        let around_db = (UNKNOWN_SURROUNDINGS_DB * share).max(self.woodland_db);
+        let unknown_db = self.free_space_db + around_db + self.entry.median_db + self.known_db;
         let known_db = self.model_loss_db.max(unknown_db);
         match self.ground.is_enough() {
             true => known_db,

@@ -43,8 +43,9 @@ pub struct Station {
     #[garde(skip)]
     pub indoor: Indoor,
     /// Length of the rays within woodland around the antenna, m, [0, 100000]; 0 by default, no antenna in woods. Above
-    /// 0 the loss of mixed forest (ITU-R P.833, table 1) counts in place of the surroundings and of the woodland of
-    /// the environment.
+    /// 0 the loss of mixed forest (ITU-R P.833, table 1) counts beside that of other surroundings, in place of forest
+    /// around the antenna and of the woodland of the environment. Unknown surroundings stay so: of their loss and
+    /// that of the woodland the larger counts.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[garde(range(min = 0.0, max = WOODLAND_DEPTH_M_MAX), custom(finite))]
     pub woodland_depth_m: f64,

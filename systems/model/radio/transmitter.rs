@@ -253,7 +253,10 @@ impl<'a> PreparedTransmitter<'a> {
     ) -> Distribution {
         let distance_m = receivers.distance_m[place];
         let unknown_share = self.link.unknown_share(distance_m, is_fine_surface);
-        let known_db = || self.link.known_db(self.heights().slant_m(receivers, place));
+        let [known_db, woodland_db] = match unknown_share > 0.0 {
+            true => self.link.known_db(self.heights().slant_m(receivers, place)),
+            false => [0.0; 2],
+        };
         let evidence = Evidence {
             exposure: self.link.exposure(),
             unknown_share,
@@ -266,7 +269,8 @@ impl<'a> PreparedTransmitter<'a> {
             distance_m,
             free_space_db: budgets.free_space_db[place],
             model_loss_db: budgets.median_loss_db[place],
-            known_db: if unknown_share > 0.0 { known_db() } else { 0.0 },
+            known_db,
+            woodland_db,
         };
         evidence.distribution()
     }

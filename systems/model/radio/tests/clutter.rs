@@ -197,3 +197,36 @@ fn rays_from_above_have_the_clutter_loss_of_their_elevation() {
         }
     }
 }
+
+#[test]
+fn a_metre_of_woodland_takes_no_surroundings_away() {
+    let at = |surroundings, depth_m: f64| {
+        let [mast, node] = ends(868.0, surroundings);
+        over_3_km(&[mast, Station { woodland_depth_m: depth_m, ..node }], &Environment::default())
+    };
+    for surroundings in [
+        Surroundings::Unknown,
+        Surroundings::Open,
+        Surroundings::Suburban,
+        Surroundings::Urban,
+        Surroundings::DenseUrban,
+    ] {
+        let [bare, thin, deep] = [0.0, 0.01, 100.0].map(|depth_m| at(surroundings, depth_m));
+        let added_db = thin.prediction.path_loss_db - bare.prediction.path_loss_db;
+        assert!((0.0..0.01).contains(&added_db), "{surroundings:?} {added_db}");
+        assert_eq!(thin.losses.clutter_rx_db, bare.losses.clutter_rx_db, "{surroundings:?}");
+        assert_eq!(thin.prediction.basis, bare.prediction.basis, "{surroundings:?}");
+        assert!(thin.prediction.link_prob <= bare.prediction.link_prob, "{surroundings:?}");
+        assert!(deep.losses.vegetation_db > 10.0);
+        let added_db = deep.prediction.path_loss_db - bare.prediction.path_loss_db;
+        match surroundings {
+            // 32 dB are the larger.
+            Surroundings::Unknown => near(added_db, 0.0, 1e-9),
+            _ => near(added_db, deep.losses.vegetation_db, 1e-9),
+        }
+    }
+    let town = Environment { clutter: Some(STATISTICAL), ..Environment::default() };
+    let [mast, node] = ends(868.0, Surroundings::Unknown);
+    let node = Station { woodland_depth_m: 0.01, ..node };
+    assert!(over_3_km(&[mast, node], &town).losses.clutter_rx_db > 15.0);
+}

@@ -18,6 +18,7 @@ const PATH: Evidence<'_> = Evidence {
     free_space_db: 105.2,
     model_loss_db: 118.0,
     known_db: 0.0,
+    woodland_db: 0.0,
 };
 
 #[test]
@@ -63,6 +64,19 @@ fn known_losses_count_beside_those_of_unknown_surroundings() {
     assert!((void.distribution().median_db - 143.7).abs() < 1e-9);
     let half = Evidence { unknown_share: 0.5, ..rain };
     assert!((half.distribution().median_db - 127.7).abs() < 1e-9);
+}
+
+#[test]
+fn of_woods_and_unknown_surroundings_the_larger_loss_counts() {
+    let low = Evidence { unknown_share: 1.0, ..PATH };
+    for (woodland_db, median_db) in [(0.1, 137.2), (20.0, 138.0), (40.0, 158.0)] {
+        let woods = Evidence { woodland_db, model_loss_db: 118.0 + woodland_db, ..low };
+        let distribution = woods.distribution();
+        assert!((distribution.median_db - median_db).abs() < 1e-9, "{woodland_db}");
+        assert_eq!(distribution.basis, Basis::SurroundingsUnknown);
+        let void = Evidence { ground: PathGround::Unknown, ..woods }.distribution();
+        assert!((void.median_db - 105.2 - woodland_db.max(32.0)).abs() < 1e-9, "{woodland_db}");
+    }
 }
 
 #[test]
