@@ -16,7 +16,7 @@ use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory, PlaceLevels};
 use groundwave_simulation::link::{Inputs, judge, trace};
 use groundwave_simulation::measure::calibrate::{
-    Fitted, LOSS_DB_MAX, Prior, Sample, below_sensitivity, fit,
+    Fitted, LOSS_DB_MAX, Prior, Sample, below_sensitivity, fit, out_of_reach,
 };
 use groundwave_simulation::measure::{self, LinkDirection, Place};
 use groundwave_simulation::site::NodeView;
@@ -164,7 +164,7 @@ impl Calibrate {
                 "no link to fit: found {count} measured directions, none with a level beside the model"
             )));
         }
-        refuse_unusable(&fitted)?;
+        refuse_unusable(&samples, &fitted)?;
         let with = view.environment.fitted_with(ground.terrain.has_cover());
         let source = self.log.display().to_string();
         let area = Area::around(&positions);
@@ -245,16 +245,27 @@ impl Calibrate {
     }
 }
 
-/// Refuses offsets at the limit of a profile: levels that mean "no value", or powers and gains of other radios.
-fn refuse_unusable(fitted: &[Fitted]) -> Result<(), Failure> {
+/// Refuses measured losses and offsets at the limit of a profile: levels that mean "no value", or powers and gains of
+/// other radios.
+fn refuse_unusable(samples: &[Sample], fitted: &[Fitted]) -> Result<(), Failure> {
+    let invalid = |what: &str, links: usize, [low_km, high_km]: [f64; 2], found: String| {
+        Err(Failure::Input(format!(
+            "invalid {what} of the {links} links of {low_km} to {high_km} km: found {found}, allowed less than \
+             {LOSS_DB_MAX} dB either way; check levels, transmit powers and gains of the recording"
+        )))
+    };
+    if let Some(out) = out_of_reach(samples, fitted) {
+        let found = format!("{:+.1} dB at the median", out.excess_db);
+        return invalid("loss beyond the model", out.links, out.distance_km, found);
+    }
     let is_at_limit = |one: &&Fitted| one.offset.loss_db.abs() >= LOSS_DB_MAX;
-    let Some(one) = fitted.iter().find(is_at_limit) else { return Ok(()) };
-    let [low_km, high_km] = one.offset.distance_km;
-    Err(Failure::Input(format!(
-        "invalid offset of the {} links of {low_km} to {high_km} km: found {:+} dB or more, allowed less than \
-         {LOSS_DB_MAX} dB either way; check levels, transmit powers and gains of the recording",
-        one.links, one.offset.loss_db
-    )))
+    match fitted.iter().find(is_at_limit) {
+        Some(one) => {
+            let found = format!("{:+} dB or more", one.offset.loss_db);
+            invalid("offset", one.links, one.offset.distance_km, found)
+        }
+        None => Ok(()),
+    }
 }
 
 fn table(fitted: &[Fitted]) -> Table {
