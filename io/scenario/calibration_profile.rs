@@ -8,6 +8,8 @@
 //! location_percent = 50.0
 //! situation_percent = 50.0
 //! land_cover = false
+//! antenna_agl_m = [1.5, 30.0]    # of the measured links; older profiles have neither this nor `indoor`
+//! indoor = false                 # no end of them stood in a building
 //! [area]                         # of the measured links; older profiles have none
 //! south_deg = 57.6
 //! west_deg = 11.7
@@ -227,7 +229,11 @@ mod tests {
         };
         let clutter = Clutter::Statistical { below_height_m: 12.0, location_percent: 50.0 };
         let environment = Environment { clutter: Some(clutter), ..Environment::default() };
-        let with = environment.fitted_with(true);
+        let with = FittedWith {
+            antenna_agl_m: Some([1.5, 30.0]),
+            indoor: Some(false),
+            ..environment.fitted_with(true)
+        };
         let area = Area { south_deg: 57.6, west_deg: 11.7, north_deg: 57.8, east_deg: 12.0 };
         let text = write("north \"side\"", "a.gwlog", &with, Some(&area), &[fitted]);
         let folder = tempfile::tempdir().unwrap();

@@ -111,7 +111,7 @@ impl Calibrate {
             };
             Some((prior, result.margin.sensitivity_dbm))
         };
-        let (mut without_ground, mut positions) = (0, Vec::new());
+        let (mut without_ground, mut positions, mut stations) = (0, Vec::new(), Vec::new());
         let mut directions = 0_usize;
         let mut samples_of = |(way, past): (&LinkDirection, &LevelHistory)| {
             let ends = view.node(way.0).zip(view.node(way.1));
@@ -132,6 +132,7 @@ impl Calibrate {
                 let [one, other] = *place;
                 let (prior, sensitivity_dbm) = expected([from, to], levels.positions)?;
                 positions.extend(levels.positions);
+                stations.extend([&from.station, &to.station]);
                 Some(Sample {
                     way: *way,
                     place: if way.0 <= way.1 { [one, other] } else { [other, one] },
@@ -166,6 +167,7 @@ impl Calibrate {
         }
         refuse_unusable(&samples, &fitted)?;
         let with = view.environment.fitted_with(ground.terrain.has_cover());
+        let with = with.with_stations(stations);
         let source = self.log.display().to_string();
         let area = Area::around(&positions);
         let text = calibration_profile::write(&name, &source, &with, area.as_ref(), &fitted);

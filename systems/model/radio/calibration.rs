@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::path_loss::{Model, Share};
+use super::station::{HEIGHT_AGL_M_MAX, Station};
 use super::surroundings::Clutter;
 use crate::terrain::GeoPoint;
 
@@ -104,7 +105,7 @@ impl Area {
     }
 }
 
-/// Model and environment of the predictions that measurements were compared with.
+/// Model, environment and ends of the predictions that measurements were compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct FittedWith {
@@ -128,9 +129,48 @@ pub struct FittedWith {
     #[serde(default)]
     #[garde(skip)]
     pub land_cover: bool,
+    /// Minimum and maximum height of the antennas of the measured links, m above ground, [0, 20000]; absent where not
+    /// stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(inner(inner(range(min = 0.0, max = HEIGHT_AGL_M_MAX))), custom(finite_pair_if_some))]
+    #[schemars(inner(range(min = 0.0, max = HEIGHT_AGL_M_MAX)))]
+    pub antenna_agl_m: Option<[f64; 2]>,
+    /// An end of the measured links stood indoors; absent where not stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(skip)]
+    pub indoor: Option<bool>,
 }
 
+/// Ratio to the measured heights within which an antenna is like those: it moves the loss of a low antenna by 2 dB
+/// (20 log h).
+const HEIGHT_RATIO: f64 = 1.25;
+
 impl FittedWith {
+    /// The same with the heights of measured stations, and whether some of them stood indoors.
+    #[must_use]
+    pub fn with_stations<'s>(self, stations: impl IntoIterator<Item = &'s Station>) -> Self {
+        let mut antenna_agl_m: Option<[f64; 2]> = None;
+        let mut is_indoor = false;
+        for station in stations {
+            let own_m = station.height_agl_m;
+            let [low_m, high_m] = antenna_agl_m.unwrap_or([own_m; 2]);
+            antenna_agl_m = Some([low_m.min(own_m), high_m.max(own_m)]);
+            is_indoor |= !station.indoor.is_outdoors();
+        }
+        Self { antenna_agl_m, indoor: antenna_agl_m.map(|_| is_indoor), ..self }
+    }
+
+    /// `true` if a station is like those measured: its antenna within 1.25 times their heights, and indoors only where
+    /// some of them were. What is not stated makes no difference.
+    #[must_use]
+    pub fn is_like(&self, station: &Station) -> bool {
+        let is_within = |[low_m, high_m]: [f64; 2]| {
+            (low_m / HEIGHT_RATIO..=high_m * HEIGHT_RATIO).contains(&station.height_agl_m)
+        };
+        let is_place = station.indoor.is_outdoors() || self.indoor.unwrap_or(true);
+        is_place && self.antenna_agl_m.is_none_or(is_within)
+    }
+
     /// Differences to the model and environment `here`, in words, one each.
     #[must_use]
     pub fn differences(&self, here: &Self) -> Vec<String> {
@@ -220,6 +260,7 @@ impl Calibration {
 #[cfg(test)]
 mod tests {
     use super::super::environment::Environment;
+    use super::super::surroundings::Indoor;
     use super::*;
 
     #[test]
@@ -246,6 +287,35 @@ mod tests {
         let diffraction = Environment { model: Model::DeltaBullington, ..Environment::default() };
         let late = Environment { time_percent: 99.0, ..diffraction.clone() };
         assert!(diffraction.fitted_with(false).differences(&late.fitted_with(false)).is_empty());
+    }
+
+    #[test]
+    fn stations_of_other_heights_or_indoors_are_not_like_those_measured() {
+        let at =
+            |height_agl_m, indoor| Station { height_agl_m, indoor, ..crate::sample::station() };
+        let outdoors = |height_agl_m| at(height_agl_m, Indoor::Outdoors);
+        let unstated = Environment::default().fitted_with(false);
+        let fitted = unstated.with_stations(&[outdoors(30.0), outdoors(12.0), outdoors(14.0)]);
+        assert_eq!((fitted.antenna_agl_m, fitted.indoor), (Some([12.0, 30.0]), Some(false)));
+        for (height_agl_m, is_like) in
+            [(1.5, false), (9.5, false), (9.6, true), (20.0, true), (37.5, true), (38.0, false)]
+        {
+            assert_eq!(fitted.is_like(&outdoors(height_agl_m)), is_like, "{height_agl_m}");
+            assert!(unstated.is_like(&at(height_agl_m, Indoor::Traditional)));
+        }
+        assert!(!fitted.is_like(&at(12.0, Indoor::Traditional)));
+        let rooms = unstated.with_stations(&[at(12.0, Indoor::Traditional), outdoors(12.0)]);
+        assert!(
+            rooms.is_like(&at(12.0, Indoor::ThermallyEfficient)) && rooms.is_like(&outdoors(12.0))
+        );
+        assert_eq!(unstated.with_stations([]), unstated);
+        let json = serde_json::to_string(&unstated).unwrap();
+        assert!(!json.contains("antenna_agl_m") && !json.contains("indoor"), "{json}");
+        assert_eq!(serde_json::from_str::<FittedWith>(&json).unwrap(), unstated);
+        let whole = serde_json::to_string(&fitted).unwrap();
+        assert_eq!(serde_json::from_str::<FittedWith>(&whole).unwrap(), fitted);
+        let bent = FittedWith { antenna_agl_m: Some([-1.0, f64::NAN]), ..fitted };
+        assert!(bent.validate().is_err());
     }
 
     #[test]

@@ -185,6 +185,8 @@ impl Environment {
             situation_percent: shares.situation_percent,
             clutter: self.clutter,
             land_cover,
+            antenna_agl_m: None,
+            indoor: None,
         }
     }
 

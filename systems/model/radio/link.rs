@@ -135,6 +135,7 @@ impl Prepared<'_> {
             ground: terrain.ground,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),
+            is_unlike: self.is_unlike(),
             is_elsewhere: self.is_elsewhere(view.ends),
             model_sigma_db: path.sigma_db,
             distance_m: view.distance_m,

@@ -167,13 +167,13 @@ fn calibrate(
     let is_elsewhere = link.is_elsewhere(view.ends);
     let has_class = calibration.class(link.frequency_mhz, view.distance_m).is_some();
     warnings.note(has_class && is_elsewhere, Warning::CalibrationElsewhere);
+    warnings.note(has_class && link.is_calibration_of_others(), Warning::CalibrationMismatch);
     let offset_db = calibration.loss_db(link.frequency_mhz, view.distance_m);
     if offset_db == 0.0 {
         return None;
     }
     let least_db = -losses.excess_sum_db();
     warnings.insert(Warning::Calibrated);
-    warnings.note(link.is_calibration_of_others(), Warning::CalibrationMismatch);
     warnings.note(offset_db < least_db, Warning::BelowFreeSpaceClamped);
     losses.calibration_db = Some(offset_db.max(least_db));
     Some(offset_db)

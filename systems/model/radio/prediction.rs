@@ -132,6 +132,8 @@ pub(crate) struct Evidence<'a> {
     pub clear: bool,
     /// Class of the calibration profile that the path belongs to.
     pub calibrated: Option<&'a Offset>,
+    /// `true` if an end is not like those that the profile was fitted on.
+    pub is_unlike: bool,
     /// `true` if an end lies beyond the place of that profile.
     pub is_elsewhere: bool,
     /// Standard deviation of the model itself in time and over locations, dB.
@@ -219,8 +221,22 @@ impl Evidence<'_> {
         }
     }
 
-    /// The distribution of the path loss of links like this one.
+    /// The distribution of the path loss of links like this one. Where an end is not like those that the calibration
+    /// profile was fitted on, its offset stays, and nothing is surer than without it.
     pub(crate) fn distribution(&self) -> Distribution {
+        let measured = self.distribution_by_class();
+        if !self.is_unlike || self.calibrated.is_none() {
+            return measured;
+        }
+        let alone = Evidence { calibrated: None, ..*self }.distribution_by_class();
+        if measured.sigma_db() <= alone.sigma_db() {
+            return alone;
+        }
+        let Distribution { link_sigma_db, place_sigma_db, .. } = measured;
+        Distribution { link_sigma_db, place_sigma_db, ..alone }
+    }
+
+    fn distribution_by_class(&self) -> Distribution {
         let basis = self.basis();
         let [mut link_sigma_db, mut place_sigma_db] = self.sigmas_db(basis);
         if let Some(class) = self.calibrated.filter(|_| basis == Basis::Calibrated) {

@@ -305,10 +305,16 @@ impl<'a> Prepared<'a> {
         self.clutter.iter().any(|end| end.unknown_share >= 1.0)
     }
 
-    /// `true` if the calibration profile was fitted with another model or environment.
+    /// `true` if the calibration profile was fitted with another model, environment or kind of ends.
     pub(super) fn is_calibration_of_others(&self) -> bool {
         let has_cover = self.clutter.iter().any(|end| end.has_cover);
-        !self.env.calibration_differences(Some(has_cover)).is_empty()
+        self.is_unlike() || !self.env.calibration_differences(Some(has_cover)).is_empty()
+    }
+
+    /// `true` if an end is not like those that the calibration profile was fitted on.
+    pub(super) fn is_unlike(&self) -> bool {
+        let fitted = self.env.calibration.as_ref().and_then(|profile| profile.fitted.as_ref());
+        fitted.is_some_and(|fitted| ![self.tx, self.rx].into_iter().all(|end| fitted.is_like(end)))
     }
 
     /// Limits of the loss of the antenna patterns of transmitter and receiver, dB: each of the surroundings

@@ -264,6 +264,7 @@ impl<'a> PreparedTransmitter<'a> {
             ground,
             clear,
             calibrated: self.link.calibrated(distance_m),
+            is_unlike: self.link.is_unlike(),
             is_elsewhere: receivers.is_elsewhere[place],
             model_sigma_db: paths.sigma_db.0[place],
             distance_m,

@@ -12,6 +12,7 @@ const PATH: Evidence<'_> = Evidence {
     ground: PathGround::Known,
     clear: false,
     calibrated: None,
+    is_unlike: false,
     is_elsewhere: false,
     model_sigma_db: 0.0,
     distance_m: 5e3,
@@ -162,6 +163,29 @@ fn a_calibration_brings_its_own_spread() {
     let elsewhere = Evidence { is_elsewhere: true, ..calibrated }.distribution();
     assert_eq!((elsewhere.median_db, elsewhere.link_sigma_db), (118.0, 9.0));
     assert!((elsewhere.place_sigma_db - 50.0_f64.sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn a_calibration_of_other_ends_makes_nothing_surer() {
+    let class = |spread_db| Offset {
+        frequency_mhz: [800.0, 900.0],
+        distance_km: [1.0, 9.0],
+        loss_db: 0.0,
+        interval_db: Some([-1.96, 1.96]),
+        spread_db: Some(spread_db),
+    };
+    let entry = Entry { is_indoor: true, median_db: 12.0, sigma_db: 9.0 };
+    let low = Evidence { unknown_share: 1.0, ..PATH };
+    let indoors = Evidence { entry, ..PATH };
+    for alone in [PATH, low, indoors, Evidence { clear: true, ..PATH }] {
+        let sure = class(4.0);
+        let unlike = Evidence { calibrated: Some(&sure), is_unlike: true, ..alone };
+        assert_eq!(unlike.distribution(), alone.distribution());
+        let wide = class(30.0);
+        let unlike = Evidence { calibrated: Some(&wide), ..unlike }.distribution();
+        assert!((unlike.sigma_db() - 901.0_f64.sqrt()).abs() < 1e-9, "{unlike:?}");
+        assert_eq!(unlike.median_db, alone.distribution().median_db);
+    }
 }
 
 #[test]
