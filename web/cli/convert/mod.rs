@@ -434,14 +434,17 @@ impl Convert {
             let what = format!("{file}: invalid format of tracks: found {to}, allowed {allowed}");
             return Err(Failure::Input(what));
         }
+        let moving = dataset.moving_nodes();
         let scenario = dataset.motion_scenario(format, &self.station()?);
         let (text, nodes, report) = scenario.map_err(|err| self.invalid(err))?;
         write_whole(&self.to, text.as_bytes())?;
         if !output.json {
             tell(&report);
         }
-        let summary = json!({ "file": self.to, "nodes": nodes, "dropped": dropped(&report) });
-        self.report(output, &summary, &format!("{file}: moving nodes: {nodes}\n"))
+        let summary = json!({
+            "file": self.to, "nodes": nodes, "moving": moving, "dropped": dropped(&report),
+        });
+        self.report(output, &summary, &format!("{file}: nodes: {nodes}, of which {moving} move\n"))
     }
 }
 
