@@ -93,6 +93,7 @@ fn document() -> Value {
     });
     let fitted = json!({
         "model": "itm", "time_percent": 50, "location_percent": 50, "situation_percent": 50,
+        "antenna_agl_m": [1.5, 30],
     });
     let area = json!({ "south_deg": 57.6, "west_deg": 11.7, "north_deg": 57.8, "east_deg": 12.1 });
     environment["calibration"] =
