@@ -38,7 +38,7 @@ fn of_uri(uri: &str) -> Degrees {
             Some(ordered(one, other))
         }
         [_, _, _] => {
-            Some(Err("geo:LAT,LON without an altitude, which is no height above ground".to_owned()))
+            Some(Err("geo:LAT,LON alone: its altitude is one above the ellipsoid".to_owned()))
         }
         _ => None,
     }

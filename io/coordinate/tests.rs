@@ -80,7 +80,7 @@ fn uris_of_places_are_read_and_their_altitude_is_no_height() {
         assert_eq!((point.lat_deg(), point.lon_deg(), height_m), (57.7, 11.9, None), "{text}");
     }
     let error = parse_with_height("geo:57.7,11.9,145").unwrap_err();
-    assert!(error.allowed.contains("without an altitude"), "{error}");
+    assert!(error.allowed.contains("above the ellipsoid"), "{error}");
     let error = parse_with_height("geo:57.7,11.9;crs=moon-2011").unwrap_err();
     assert!(error.allowed.contains("wgs84"), "{error}");
     // A height has one unit.

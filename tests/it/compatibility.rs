@@ -55,7 +55,7 @@ fn logs_of_scenarios_on_flat_ground_replay() {
 #[test]
 fn logs_of_scenarios_on_terrain_replay() {
     for (name, digest, ticks, commands) in [
-        ("convoy", "0874e510a0ba50dbdb144369dd0ab928c4b62253386253ed90e11461c3ea91f6", 480, 24),
+        ("convoy", "fe16a3a6bf72d68847463a4f42b9dee6d1f0beabd30de52deb65fc684dbd0428", 480, 24),
         ("gothenburg", "bb57e162587b0dc3f21513d5d55239a02f3873db5cbc718fb688226a8ab2a0e8", 420, 24),
         (
             "lora_valley",

@@ -250,21 +250,21 @@ impl Calibrate {
 /// Refuses measured losses and offsets at the limit of a profile: levels that mean "no value", or powers and gains of
 /// other radios.
 fn refuse_unusable(samples: &[Sample], fitted: &[Fitted]) -> Result<(), Failure> {
-    let invalid = |what: &str, links: usize, [low_km, high_km]: [f64; 2], found: String| {
+    let invalid = |what: &str, links: usize, [low_km, high_km]: [f64; 2], level: String| {
         Err(Failure::Input(format!(
-            "invalid {what} of the {links} links of {low_km} to {high_km} km: found {found}, allowed less than \
+            "invalid {what} of the {links} links of {low_km} to {high_km} km: found {level}, allowed less than \
              {LOSS_DB_MAX} dB either way; check levels, transmit powers and gains of the recording"
         )))
     };
     if let Some(out) = out_of_reach(samples, fitted) {
-        let found = format!("{:+.1} dB at the median", out.excess_db);
-        return invalid("loss beyond the model", out.links, out.distance_km, found);
+        let level = format!("{:+.1} dB at the median", out.excess_db);
+        return invalid("loss beyond the model", out.links, out.distance_km, level);
     }
     let is_at_limit = |one: &&Fitted| one.offset.loss_db.abs() >= LOSS_DB_MAX;
     match fitted.iter().find(is_at_limit) {
         Some(one) => {
-            let found = format!("{:+} dB or more", one.offset.loss_db);
-            invalid("offset", one.links, one.offset.distance_km, found)
+            let level = format!("{:+} dB or more", one.offset.loss_db);
+            invalid("offset", one.links, one.offset.distance_km, level)
         }
         None => Ok(()),
     }

@@ -25,6 +25,7 @@ pub mod option_value;
 pub mod origin;
 pub mod page;
 pub mod problem;
+mod rejections;
 pub mod route;
 pub mod serve;
 pub mod show;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::lenient::{Rejections, pointer_at};
+use super::rejections::{Rejections, pointer_at};
 
 /// Deepest nesting of a body.
 const DEPTH_MAX: usize = 32;

@@ -13,10 +13,10 @@ use groundwave_simulation::site::{NAME_CHARS_MAX, NODES_MAX};
 use super::error::{Fault, FormatError, Location};
 use super::extremes::Extremes;
 use super::limits::EVENTS_MAX;
+use super::parts::Part;
 use super::plan::collect::{NAME_DEFAULT, unnamed};
 use super::plan::{PlanFile, PlanNode, name_of};
 use super::plausible::Suspects;
-use super::presence::Part;
 use super::report::Report;
 use super::{Format, positions};
 

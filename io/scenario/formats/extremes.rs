@@ -4,6 +4,9 @@
 /// receivers, in 1980; no mesh is older.
 pub(super) const CLOCK_SET_UNIX_S: f64 = 631_152_000.0;
 
+/// Begin of the year 2100, s since the Unix epoch: no recording is of a later time.
+pub(super) const CENTURY_END_UNIX_S: f64 = 4_102_444_800.0;
+
 /// Time of an event, s, and its line.
 pub(super) type Row = (f64, usize);
 

@@ -89,6 +89,7 @@ pub mod olsrd;
 pub mod openwifimap;
 pub mod parquet;
 mod parquet_table;
+mod parts;
 mod places;
 mod plan;
 mod plane;

@@ -8,8 +8,8 @@ use quick_xml::events::BytesStart;
 
 use super::dataset::{Dataset, Event, Height, Node};
 use super::error::FormatError;
+use super::parts::Part;
 use super::plane::Plane;
-use super::presence::Part;
 use super::xml::{Tag, Tags, attribute, number};
 use super::{Content, Format, ReadOptions, Source};
 

@@ -106,9 +106,9 @@ pub fn clearance(
 /// Samples that are judged at once.
 const SAMPLES_AT_ONCE: usize = 16;
 
-/// Whether the path over the terrain of [`clearance`] is clear as [`Clearance::is_clear`] has it, but for paths on the
-/// very limit. It begins at the receiver, which most often stands low, and ends at the first terrain in the zone; no
-/// division and no root a sample.
+/// `true` if the path over the terrain of [`clearance`] is clear by the rule of [`Clearance::is_clear`]; paths on the
+/// very limit may differ by rounding. It begins at the receiver, which most often stands low, and ends at the first
+/// terrain in the zone; no division and no root a sample.
 #[must_use]
 pub fn is_clear(
     elevation_msl_m: &[f64],

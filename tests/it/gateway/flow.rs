@@ -255,9 +255,9 @@ fn of_a_metric_sent_twice_the_last_value_counts_and_the_other_is_named() {
     let twice = body
         .to_string()
         .replace("\"mesh.tx_mbps\":1.5", "\"mesh.tx_mbps\":1.5,\"mesh.tx_mbps\":7.25");
-    let mut sent = request(&token, "POST", "/v1/nodes/heartbeat", &body);
-    *sent.body_mut() = twice.into();
-    let ack = bench.send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), sent).is(200);
+    let mut heartbeat = request(&token, "POST", "/v1/nodes/heartbeat", &body);
+    *heartbeat.body_mut() = twice.into();
+    let ack = bench.send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), heartbeat).is(200);
     assert_eq!(ack["rejected"][0]["pointer"], "/metrics/mesh.tx_mbps", "{ack}");
     let path = format!("/v1/nodes/{id}/telemetry/latest");
     let latest = bench.get(&bench.login("viewer"), &path).is(200);

@@ -151,10 +151,10 @@ fn secrets_of_commands_reach_their_node_and_nobody_else() {
     let args = json!({ "ssid": "roof", "psk": "canary-psk" });
     let params = json!({ "kind": "join", "args": args });
     let path = create(&bench, &operator, &flow("join", "command", params));
-    let shown = json!({ "ssid": "roof", "psk": "(set)" });
-    assert_eq!(bench.get(&operator, &path).is(200)["steps"][1]["params"]["args"], shown);
-    let named = json!({ "kind": "join", "args": args, "node_id": node });
-    let path = create(&bench, &operator, &flow("join there", "command", named.clone()));
+    let hidden = json!({ "ssid": "roof", "psk": "(set)" });
+    assert_eq!(bench.get(&operator, &path).is(200)["steps"][1]["params"]["args"], hidden);
+    let there = json!({ "kind": "join", "args": args, "node_id": node });
+    let path = create(&bench, &operator, &flow("join there", "command", there.clone()));
     let execution = trigger(&bench, &operator, &path);
     let answer = ended(&bench, &operator, &path, &execution);
     assert_eq!(answer["state"], "succeeded", "{answer}");
@@ -167,7 +167,7 @@ fn secrets_of_commands_reach_their_node_and_nobody_else() {
     }
     // A node that is not in the mesh is no receiver.
     let absent = Uuid::from_u128(9).to_string();
-    let mut unknown = flow("join nobody", "command", named);
+    let mut unknown = flow("join nobody", "command", there);
     unknown["steps"][1]["params"]["node_id"] = absent.into();
     let refused = bench.call(&operator, "POST", "/v1/flows", &unknown);
     assert_eq!(refused.json()["errors"][0]["pointer"], "/steps/1/params/node_id");

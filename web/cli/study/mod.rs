@@ -138,7 +138,7 @@ impl Study {
         tables::write(folder, &results, output)
     }
 
-    /// What a combination reads beside the scenario file, as logs of its runs have it.
+    /// Inputs of a combination beside the scenario file, those of logs of its runs.
     fn inputs(
         &self,
         cell: &Cell,

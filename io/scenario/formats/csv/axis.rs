@@ -100,8 +100,8 @@ impl Axis {
         match hemisphere {
             None => Ok(if is_negative { -amount } else { amount }),
             Some(letter) if is_negative => {
-                let found = format!("{whole:?} beside {letter:?}");
-                Err((found, "a sign or a hemisphere".to_owned()))
+                let both = format!("{whole:?} beside {letter:?}");
+                Err((both, "a sign or a hemisphere".to_owned()))
             }
             Some(letter) => Ok(self.sign(letter)? * amount),
         }

@@ -4,10 +4,9 @@ use jiff::civil::{Date, DateTime, Time as TimeOfDay};
 use jiff::tz::TimeZone;
 
 use super::super::clock::iso8601;
-use super::super::extremes::CLOCK_SET_UNIX_S;
+use super::super::extremes::{CENTURY_END_UNIX_S, CLOCK_SET_UNIX_S};
 use super::super::plan::values::parse;
 use super::super::sumo;
-use super::levels::CENTURY_END_UNIX_S;
 
 /// A time of a cell, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,11 +37,12 @@ impl Order {
             let (date, time) = halves(cell);
             let numbers: Vec<u32> =
                 date.split('/').filter_map(|part| part.trim().parse().ok()).collect();
-            match numbers[..] {
-                [13..=31, ..=12, _] => return Some(Self::DayFirst),
-                [..=12, 13..=31, _] => return Some(Self::MonthFirst),
-                [..=12, ..=12, _] if half_of_day(time).1.is_some() => {
-                    order = Some(Self::MonthFirst)
+            let [first, second, _] = numbers[..] else { continue };
+            match (first, second) {
+                (13..=31, ..=12) => return Some(Self::DayFirst),
+                (..=12, 13..=31) => return Some(Self::MonthFirst),
+                (..=12, ..=12) if half_of_day(time).1.is_some() => {
+                    order = Some(Self::MonthFirst);
                 }
                 _ => {}
             }

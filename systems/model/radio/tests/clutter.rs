@@ -24,13 +24,13 @@ fn over_3_km([tx, rx]: &[Station; 2], env: &Environment) -> LinkResult {
 
 #[test]
 fn clutter_beyond_the_frequencies_of_its_model_is_as_unknown_surroundings() {
-    let asked = Environment { clutter: Some(STATISTICAL), ..Environment::default() };
+    let environment = Environment { clutter: Some(STATISTICAL), ..Environment::default() };
     let unknown_at = |frequency_mhz| {
         over_3_km(&ends(frequency_mhz, Surroundings::Unknown), &Environment::default())
     };
     for frequency_mhz in [144.0, 499.0, 67_001.0, 80_000.0] {
         let unknown = unknown_at(frequency_mhz);
-        let result = over_3_km(&ends(frequency_mhz, Surroundings::Unknown), &asked);
+        let result = over_3_km(&ends(frequency_mhz, Surroundings::Unknown), &environment);
         assert!(result.warnings.contains(Warning::ClutterOutOfRange), "{frequency_mhz}");
         assert_eq!(result.prediction, unknown.prediction, "{frequency_mhz}");
         assert_eq!(result.losses, unknown.losses, "{frequency_mhz}");
@@ -39,9 +39,9 @@ fn clutter_beyond_the_frequencies_of_its_model_is_as_unknown_surroundings() {
         let result = over_3_km(&ends(80_000.0, surroundings), &Environment::default());
         assert_eq!(result.prediction, unknown_at(80_000.0).prediction, "{surroundings:?}");
     }
-    let known = over_3_km(&ends(500.0, Surroundings::Unknown), &asked);
-    assert_eq!(known.prediction.basis, Basis::Terrain);
-    assert!(known.losses.clutter_rx_db > 15.0);
+    let computed = over_3_km(&ends(500.0, Surroundings::Unknown), &environment);
+    assert_eq!(computed.prediction.basis, Basis::Terrain);
+    assert!(computed.losses.clutter_rx_db > 15.0);
 }
 
 #[test]

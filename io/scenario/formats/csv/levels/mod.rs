@@ -390,9 +390,6 @@ fn seconds(text: &str, unit: TimeUnit, order: Option<Order>) -> Option<(f64, boo
     }
 }
 
-/// Begin of the year 2100, s since the Unix epoch: no recording is of a later time.
-pub(super) const CENTURY_END_UNIX_S: f64 = 4_102_444_800.0;
-
 /// Times that fit another unit than that of the mapping.
 #[derive(Debug, Default)]
 struct Misfits {

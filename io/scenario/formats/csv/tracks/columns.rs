@@ -200,7 +200,7 @@ impl Clock {
     }
 }
 
-/// What a column of heights is above, `None` where its name leaves that open, and metres in its unit; `None` for
+/// Datum of a column of heights, `None` where its name leaves that open, and metres in its unit; `None` for
 /// another column.
 fn datum(head: &str) -> Option<(Option<fn(f64) -> Height>, f64)> {
     let lower = head.trim().to_lowercase();
