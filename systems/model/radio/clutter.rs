@@ -2,10 +2,11 @@
 //!
 //! The losses are those of the Recommendation: section 3.1 up to 3 GHz and in woods, section 3.2 of built-up places
 //! from 0.25 km at one end and from 1 km at both. How they begin is ours, because between neighbours there is no
-//! step: below 0.25 km the losses of both sections rise from nothing in proportion to the distance, as that of
-//! unknown surroundings does, and what is known of section 3.2 with them; the smaller loss of the two ends by
-//! section 3.2 rises with the logarithm of the distance from 0.25 to 1 km; and that section's loss falls with the
-//! height of the antenna over the upper part of the clutter. Section 3.1 has the height itself.
+//! step: the loss of section 3.1 rises from nothing over the first 0.1 km with the square of the distance, that of
+//! section 3.2 and what is known of it over the first 0.25 km in proportion to the distance, as that of unknown
+//! surroundings does; the smaller loss of the two ends by section 3.2 rises with the logarithm of the distance from
+//! 0.25 to 1 km; and that section's loss falls with the height of the antenna over the upper part of the clutter.
+//! Section 3.1 has the height itself.
 //!
 //! Section 3.2 is of level paths. Where a ray rises from an end, its median is not above that of section 3.3 at the
 //! elevation, which is for 10 GHz and above: below, the value of 10 GHz limits it. Other shares of locations fall in
@@ -23,6 +24,9 @@ use super::surroundings::{Clutter, ClutterCategory, Surroundings};
 
 /// Distances from which P.2108 has its statistical loss at one end and at both, km.
 const STATISTICAL_KM: [f64; 2] = [0.25, 1.0];
+
+/// Distance from which the loss of section 3.1 counts in full, km: nearer, little stands between the ends.
+const HEIGHT_GAIN_KM: f64 = 0.1;
 
 /// Minimum frequency of the loss of rising rays, MHz (ITU-R P.2108 section 3.3).
 const SLANT_MHZ_MIN: f64 = 10_000.0;
@@ -207,7 +211,7 @@ impl EndClutter {
 
     /// `true` if the loss depends on the path from `distance_m` on: that of section 3.1 where it begins.
     pub fn is_by_path(&self, distance_m: f64) -> bool {
-        let is_beginning = begun(distance_m * 1e-3) < 1.0;
+        let is_beginning = distance_m * 1e-3 < HEIGHT_GAIN_KM;
         let has_height_gain =
             matches!(self.loss, EndLoss::HeightGain(Some(loss_db)) if loss_db > 0.0);
         self.is_by_elevation() || (is_beginning && has_height_gain)
@@ -255,7 +259,8 @@ pub(super) fn clutter_loss(
             _ if shares[end] == 0.0 => continue,
             EndLoss::None => continue,
             EndLoss::HeightGain(loss_db) => {
-                (loss_db.unwrap_or(0.0) * begun(path.distance_km), loss_db.is_some())
+                let share = lesser(path.distance_km / HEIGHT_GAIN_KM, 1.0);
+                (loss_db.unwrap_or(0.0) * share * share, loss_db.is_some())
             }
             EndLoss::Statistical { .. } if ends[end].unknown_share > 0.0 => (0.0, false),
             EndLoss::Statistical { .. } if !ends[end].is_statistical() => continue,
@@ -305,7 +310,7 @@ fn statistical_db(
     Some((loss_db * slant_db / median_db, frequency_mhz >= SLANT_MHZ_MIN && begun >= 1.0))
 }
 
-/// Share of the loss of clutter over a path, [0, 1]: 1 from where section 3.2 begins.
+/// Share of the loss of section 3.2 over a path, [0, 1]: 1 from where that section begins.
 fn begun(distance_km: f64) -> f64 {
     lesser(distance_km / STATISTICAL_KM[0], 1.0)
 }
