@@ -26,6 +26,12 @@ use std::path::Path;
 pub use reading_error::ReadingError;
 pub use root::Root;
 
+/// `true` for a device, a pipe or a socket, behind links too; `false` for files, folders and what is absent.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// Makes the name of a new file durable: its folder must reach the disk too. Without effect on systems other than Unix,
 /// which do not open folders.
 pub fn sync_folder(path: &Path) -> io::Result<()> {

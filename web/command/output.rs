@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
+use groundwave_files::is_special;
 use groundwave_http::Failure;
 use groundwave_text::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -77,11 +78,6 @@ pub fn progress(count: u64, template: &str) -> ProgressBar {
 /// True if a path means standard input or output.
 pub fn is_stdio(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-/// True for a device, a FIFO or a socket, which is written to and never replaced.
-fn is_special(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// Refuses to write over an existing file, unless `force` is set, and to write a folder. Devices and FIFOs are
@@ -156,6 +152,12 @@ pub fn file_for(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
 /// Puts a whole file in the place of a path, as [`write_whole`] does.
 pub fn replace(mut file: tempfile::NamedTempFile, path: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
+    if is_stdio(path) {
+        file.as_file_mut().rewind()?;
+        let mut out = std::io::stdout().lock();
+        std::io::copy(file.as_file_mut(), &mut out)?;
+        return Ok(out.flush()?);
+    }
     if is_special(path) {
         file.as_file_mut().rewind().map_err(failed)?;
         let mut device = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;

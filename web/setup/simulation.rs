@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Builder, Engine, Execution};
 use groundwave_files::hex::hex;
+use groundwave_files::is_special;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario;
@@ -51,18 +52,14 @@ pub struct ScenarioText {
     text: String,
 }
 
-/// True for a pipe, such as that of `<(COMMAND)`, and a device, such as `/dev/stdin`.
-fn is_pipe(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-}
-
 impl ScenarioText {
     /// Reads a file, `-` from standard input.
     ///
     /// # Errors
     /// When it cannot be read, is too long or no UTF-8.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        if is_pipe(path) {
+        // Such as the pipe of `<(COMMAND)`, or `/dev/stdin`.
+        if is_special(path) {
             let pipe = std::fs::File::open(path)?;
             return Self::of(pipe, &path.display().to_string());
         }

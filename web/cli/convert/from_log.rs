@@ -1,6 +1,6 @@
 //! Logs as recordings in other formats.
 
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::sync::Arc;
 
 use groundwave_engine::Next;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{Convert, output_format};
 use crate::cli::log;
-use crate::cli::output::{self, Output, is_stdio};
+use crate::cli::output::{self, Output};
 
 impl Convert {
     /// Replays a log and writes it in another format, whole or not at all.
@@ -35,7 +35,6 @@ impl Convert {
         let mut engine = world(Arc::clone(&ground.terrain))
             .build::<Snapshot>(header.seed, header.step_ns)
             .map_err(Failure::input)?;
-        let to_stdout = is_stdio(&self.to);
         let mut file = output::file_for(&self.to)?;
         let mut writer = write(Box::new(BufWriter::new(file.as_file_mut())))?;
         let mut failed = None;
@@ -57,14 +56,7 @@ impl Convert {
         let unit = writer.unit();
         let last = engine.view();
         let count = writer.finish(&last)?;
-        if to_stdout {
-            let mut whole = file.reopen()?;
-            let mut out = std::io::stdout().lock();
-            std::io::copy(&mut whole, &mut out)?;
-            out.flush()?;
-        } else {
-            output::replace(file, &self.to)?;
-        }
+        output::replace(file, &self.to)?;
         let ticks = replayed.ticks;
         // Here too, because tables have no place for it.
         let assumptions = last.environment.assumptions(None);
