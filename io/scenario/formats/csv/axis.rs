@@ -1,5 +1,7 @@
 //! Coordinates in several columns: degrees, minutes, seconds, and the letter of the hemisphere.
 
+use csv::StringRecord;
+
 use super::super::plan::values;
 
 /// Latitude or longitude.
@@ -46,6 +48,17 @@ pub(super) fn part_of(name: &str) -> Option<(Axis, Part)> {
         Some((axis, part))
     };
     of(Axis::Latitude, &LATITUDES).or_else(|| of(Axis::Longitude, &LONGITUDES))
+}
+
+/// The parts of latitude and longitude that the columns of a header hold.
+pub(super) fn parts(header: &StringRecord) -> [Parts; 2] {
+    let mut parts = [Parts::default(); 2];
+    for (index, name) in header.iter().enumerate() {
+        if let Some((axis, part)) = part_of(name) {
+            parts[axis as usize][part as usize] = Some(index);
+        }
+    }
+    parts
 }
 
 impl Axis {

@@ -175,7 +175,6 @@ impl Columns {
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         let cloud_rf_height = names.iter().position(|name| is_cloud_rf_height(name, &names));
         let mut at = [None; 4];
-        let mut parts = [Parts::default(); 2];
         let mut has_meaning = vec![false; names.len()];
         let mut unique_names = Vec::new();
         for (index, name) in names.iter().enumerate() {
@@ -205,9 +204,8 @@ impl Columns {
                     continue;
                 }
                 Meaning::Unknown => {
-                    match axis::part_of(name) {
-                        Some((axis, part)) => parts[axis as usize][part as usize] = Some(index),
-                        None => collector.report.dropped("column", name, here),
+                    if axis::part_of(name).is_none() {
+                        collector.report.dropped("column", name, here);
                     }
                     continue;
                 }
@@ -230,7 +228,7 @@ impl Columns {
         }
         match at {
             [Some(lat), Some(lon), deployment, _] => {
-                let place = Place::Axes { lat, lon, parts };
+                let place = Place::Axes { lat, lon, parts: axis::parts(header) };
                 Ok(Self { names, cloud_rf_height, place, deployment, has_meaning })
             }
             [_, _, deployment, Some(column)] => {

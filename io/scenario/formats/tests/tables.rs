@@ -56,6 +56,16 @@ fn days_and_times_of_two_columns_are_joined() {
 }
 
 #[test]
+fn hemispheres_of_their_own_columns_count_in_tracks() {
+    let text =
+        "node,time,lat,N/S,lon,E/W\na,0,33.8,S,70.5,W\na,60,33.9,S,70.5,W\nb,60,33.9,X,70.5,W\n";
+    let dataset = read(text);
+    let at = dataset.courses()[&0][0].1;
+    assert_eq!((at.lat_deg(), at.lon_deg()), (-33.8, -70.5));
+    assert_eq!(count(&dataset.report, "a row without a position"), 1);
+}
+
+#[test]
 fn times_of_the_day_go_on_after_midnight() {
     let text = "device,time,lat,lon\nx,23:59:00,57.70,11.9\ny,23:59:00,57.60,11.9\nx,23:59:30,57.701,11.9\n\
                 x,00:00:10,57.702,11.9\ny,00:00:20,57.602,11.9\n";

@@ -6,6 +6,7 @@ use super::super::super::dataset::{Dataset, Height};
 use super::super::super::error::{Location, quoted};
 use super::super::super::plan::values::parse;
 use super::super::super::sumo;
+use super::super::axis::{self, Parts};
 use super::super::levels::bare;
 use super::super::times::{self, Order, Time};
 
@@ -63,6 +64,8 @@ pub(super) struct Place {
     /// Longitude or x, and latitude or y.
     pub(super) x: usize,
     pub(super) y: usize,
+    /// Further parts of latitude and longitude in degrees.
+    pub(super) parts: [Parts; 2],
 }
 
 /// Columns of a table.
@@ -106,14 +109,15 @@ impl Columns {
         let raw = |name: &str| header.iter().position(|head| head.trim() == name);
         let of_kind = |kind: &'static str| {
             let column = |end: &str| raw(&format!("{kind}_{end}"));
-            Some(Place { kind, id: Some(column("id")?), x: column("x")?, y: column("y")? })
+            let (x, y) = (column("x")?, column("y")?);
+            Some(Place { kind, id: Some(column("id")?), x, y, parts: Default::default() })
         };
         let is_sumo = raw("timestep_time") == Some(column);
         let nodes: Vec<Place> = match is_sumo {
             true => sumo::KINDS.into_iter().filter_map(of_kind).collect(),
             false => {
                 let (x, y) = (first(&LONGITUDES)?, first(&LATITUDES)?);
-                vec![Place { kind: "", id: first(&NODES), x, y }]
+                vec![Place { kind: "", id: first(&NODES), x, y, parts: axis::parts(header) }]
             }
         };
         let (mut heights, mut unknown) = (Vec::new(), Vec::new());

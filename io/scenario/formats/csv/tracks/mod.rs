@@ -17,6 +17,7 @@ use super::super::plane::Plane;
 use super::super::sumo;
 use super::super::text::{line_of_row, text};
 use super::super::{Content, Format, ReadOptions, Sample, Source};
+use super::axis::Axis;
 use super::levels::is_level;
 use super::read::delimiter;
 use super::times::Time;
@@ -161,15 +162,21 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
         };
         let step = steps.entry(rank(at_s)).or_insert((at_s, BTreeSet::new(), *line));
-        for Place { kind, id, x, y } in &columns.nodes {
+        for Place { kind, id, x, y, parts } in &columns.nodes {
             let key = id.map_or(alone.as_str(), cell);
             if columns.is_sumo && key.is_empty() {
                 continue;
             }
-            let place = number(*x).zip(number(*y)).and_then(|(x, y)| match plane {
-                Some(plane) => plane.position(x, y).map(|position| (position, false)),
-                None => values::position(y, x).ok(),
-            });
+            let degrees =
+                |axis: Axis, column| axis.degrees(column, parts[axis as usize], cell).ok();
+            let place = match plane {
+                Some(plane) => number(*x)
+                    .zip(number(*y))
+                    .and_then(|(x, y)| plane.position(x, y).map(|position| (position, false))),
+                None => degrees(Axis::Latitude, *y)
+                    .zip(degrees(Axis::Longitude, *x))
+                    .and_then(|(lat_deg, lon_deg)| values::position(lat_deg, lon_deg).ok()),
+            };
             let Some((position, is_wrapped)) = place else {
                 dataset.drop("a row without a position", *line);
                 continue;
