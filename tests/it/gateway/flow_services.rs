@@ -173,7 +173,10 @@ fn secrets_of_commands_reach_their_node_and_nobody_else() {
     assert_eq!(refused.json()["errors"][0]["pointer"], "/steps/1/params/node_id");
     refused.problem(422);
     unknown["enabled"] = false.into();
-    bench.call(&operator, "POST", "/v1/flows", &unknown).is(201);
+    let disabled = bench.call(&operator, "POST", "/v1/flows", &unknown).is(201);
+    let path = format!("/v1/flows/{}", disabled["flow_id"].as_str().unwrap());
+    bench.call(&operator, "PATCH", &path, &json!({ "enabled": true })).problem(422);
+    bench.call(&operator, "PATCH", &path, &json!({ "name": "nobody joins" })).is(200);
     let checked = bench.call(
         &operator,
         "POST",

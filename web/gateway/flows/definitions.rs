@@ -24,7 +24,7 @@ use uuid::Uuid;
 use crate::access::{Operator, Viewer};
 use crate::services::config_objects;
 use crate::services::config_objects::{Shown, objects};
-use crate::services::flow_backends::{check, needs_admin};
+use crate::services::flow_backends::{absent_nodes, check, needs_admin};
 use crate::services::flow_secrets::{seal, without_secrets};
 use crate::services::vault::Vault;
 use crate::services::world::{World, missing};
@@ -146,6 +146,14 @@ pub(super) fn errors(mistakes: Vec<FlowMistake>) -> Vec<FieldError> {
     mistakes.into_iter().map(error).collect()
 }
 
+/// 422 with all mistakes of a flow.
+fn invalid(mistakes: Vec<FlowMistake>) -> Problem {
+    let errors = errors(mistakes);
+    let first = errors.first().map_or("invalid flow", |error| &error.message);
+    let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, first);
+    Problem { errors, ..problem.of_kind(ProblemKind::InvalidBody) }
+}
+
 /// The flow with its secrets sealed, if it is valid and the caller may make it.
 fn checked(
     mut flow: AutomationFlow,
@@ -155,14 +163,7 @@ fn checked(
 ) -> Result<Automation, Problem> {
     let systems = objects::<ExternalSystem>(world);
     let places = (&*systems, &*world.view().fleet);
-    let planned = check(&settings.flow_servers, places, outbound, &flow).map_err(|mistakes| {
-        let errors = errors(mistakes);
-        let first = errors.first().map_or("invalid flow", |error| &error.message);
-        let mut problem =
-            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, first).of_kind(ProblemKind::InvalidBody);
-        problem.errors = errors;
-        problem
-    })?;
+    let planned = check(&settings.flow_servers, places, outbound, &flow).map_err(invalid)?;
     if role < AccountRole::Admin && needs_admin(&systems, &planned) {
         let what = "insufficient role: admins make flows that change something at external systems";
         return Err(Problem::new(StatusCode::FORBIDDEN, what).of_kind(ProblemKind::Forbidden));
@@ -258,7 +259,7 @@ pub struct FlowChange {
         (status = 404, description = "No such flow"),
         (status = 409, description = "Name exists"),
         (status = 412, description = "Changed since that version"),
-        (status = 422, description = "Invalid name")))]
+        (status = 422, description = "Invalid name, or to be enabled with a node that is not there")))]
 pub async fn flow_patch(
     _: Operator,
     State(world): State<World>,
@@ -270,6 +271,12 @@ pub async fn flow_patch(
     let mut flow = before.object.clone();
     flow.0.enabled = change.enabled.unwrap_or(flow.0.enabled);
     flow.0.name = change.name.unwrap_or(flow.0.name);
+    if change.enabled == Some(true) {
+        let absent: Vec<_> = absent_nodes(&world.view().fleet, &flow.0).collect();
+        if !absent.is_empty() {
+            return Err(invalid(absent));
+        }
+    }
     if headers.contains_key(axum::http::header::IF_MATCH) {
         return config_objects::replace(&world, id, &headers, flow).await;
     }

@@ -116,7 +116,7 @@ fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
 }
 
 /// Nodes that a flow names and the mesh does not have.
-fn absent_nodes<'f>(
+pub fn absent_nodes<'f>(
     fleet: &'f Fleet,
     flow: &'f AutomationFlow,
 ) -> impl Iterator<Item = FlowMistake> + 'f {

@@ -222,10 +222,10 @@ impl Secret {
     }
 }
 
-/// Kind and parameters of the action with secrets of a step.
-fn action(step: &FlowStep) -> Option<(&str, &Params)> {
+/// Kind, place and parameters of the action with secrets of a step.
+fn action(step: &FlowStep) -> Option<(&str, &'static str, &Params)> {
     let (kind, place) = place(step)?;
-    Some((kind, params_at(&step.params, place)?))
+    Some((kind, place, params_at(&step.params, place)?))
 }
 
 /// Calls `change` with kind, place and parameters of the action with secrets of a step.
@@ -251,8 +251,8 @@ fn secret_before(
         .flat_map(|before| &before.steps)
         .find(|step| step.step_id == step_id)
         .and_then(action);
-    let stored = action_before.and_then(|stored| Some((stored, secret.text(stored.1)?)));
-    let Some(((stored_kind, stored_params), text)) = stored else {
+    let stored = action_before.and_then(|stored| Some((stored, secret.text(stored.2)?)));
+    let Some(((stored_kind, _, stored_params), text)) = stored else {
         return Err("had no secret to keep");
     };
     if receiver(stored_kind, stored_params) != receiver(kind, params) {
@@ -266,9 +266,7 @@ fn secret_before(
 pub fn secret_mistakes(flow: &AutomationFlow) -> Vec<FlowMistake> {
     let mut mistakes = Vec::new();
     for (number, step) in flow.steps.iter().enumerate() {
-        let (Some((_, place)), Some((kind, params))) = (place(step), action(step)) else {
-            continue;
-        };
+        let Some((kind, place, params)) = action(step) else { continue };
         for secret in Secret::all(kind, params) {
             let text = secret.text(params).unwrap_or_default();
             if let Err((_, what)) = secret.check(text) {
@@ -340,8 +338,8 @@ pub fn seal(
 
 /// Receivers of the webhooks of a flow: secret variables go to those only.
 fn receivers(flow: &AutomationFlow) -> Vec<String> {
-    let webhooks = flow.steps.iter().filter_map(action).filter(|(kind, _)| *kind == WEBHOOK);
-    webhooks.filter_map(|(kind, params)| receiver(kind, params)).collect()
+    let webhooks = flow.steps.iter().filter_map(action).filter(|(kind, ..)| *kind == WEBHOOK);
+    webhooks.filter_map(|(kind, _, params)| receiver(kind, params)).collect()
 }
 
 /// Seals the secrets that a flow of an earlier version has in clear; `None` without any.
