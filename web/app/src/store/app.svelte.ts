@@ -15,7 +15,7 @@ import { textOf } from '../faults';
 import { distance_m, wrapped, type LatLon } from '../geo';
 import type { MapView } from '../map/view';
 import { Changes } from './changes';
-import { Commands } from './commands';
+import { Commands, recipe } from './commands';
 import { Coverages } from './coverage.svelte';
 import { isPattern } from '../antenna-files';
 import type { Heights } from '../clearance';
@@ -390,16 +390,8 @@ export class App {
     const names = new Set(this.plan.templates.map((template) => template.name));
     let name = node.name;
     for (let number = 2; names.has(name); number++) name = `${node.name} ${number}`;
-    const body = {
-      name,
-      role: node.role,
-      height_agl_m: node.height_agl_m,
-      radio: node.radio,
-      ...(node.pointing ? { pointing: node.pointing } : {}),
-      surroundings: node.surroundings,
-      indoor: node.indoor,
-      woodland_depth_m: node.woodland_depth_m,
-    };
+    const { lat: _lat, lon: _lon, ...fields } = recipe(node);
+    const body = { ...fields, name };
     const made = await this.attempt(() => wanted(api.POST('/api/v1/templates', { body })));
     if (!made) return;
     await this.attempt(() => this.plan.listTemplates());

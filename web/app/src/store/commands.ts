@@ -8,7 +8,7 @@ import { Overtaken, Unfinished, type Command, type History } from './history.sve
 import type { Plan } from './plan.svelte';
 
 /** Fields with which a node is made again. */
-function recipe(node: Node): NewNode {
+export function recipe(node: Node): NewNode {
   return {
     name: node.name,
     lat: node.lat,
