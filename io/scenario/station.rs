@@ -181,7 +181,8 @@ impl Catalogue {
         }
     }
 
-    /// An antenna with gain and beamwidths of a pattern; a file without a gain leaves that of the preset.
+    /// An antenna with gain, polarization and beamwidths of a pattern; what its file does not have stays as in the
+    /// preset.
     fn patterned(
         &self,
         preset: Option<Antenna>,
@@ -191,13 +192,15 @@ impl Catalogue {
         report: &mut Report,
     ) -> Option<Antenna> {
         let base_dir = self.base_dir.as_deref();
-        let (pattern, gain_dbi) = crate::antenna::choice::read(pattern, base_dir, path, report)?;
-        let gain_dbi = keys.gain_dbi.or(gain_dbi).or(preset.as_ref().map(|preset| preset.gain_dbi));
+        let own = crate::antenna::choice::read(pattern, base_dir, path, report)?;
+        let gain_dbi =
+            keys.gain_dbi.or(own.gain_dbi).or(preset.as_ref().map(|preset| preset.gain_dbi));
         let Some(gain_dbi) = gain_dbi else {
             return refuse_missing("gain_dbi", keys.key, path, report);
         };
-        let polarization = preset.map_or(Polarization::Vertical, |preset| preset.polarization);
-        Some(Antenna::of_pattern(gain_dbi, polarization, pattern))
+        let preset = preset.map(|preset| preset.polarization);
+        let polarization = own.polarization.or(preset).unwrap_or(Polarization::Vertical);
+        Some(Antenna::of_pattern(gain_dbi, polarization, own.pattern))
     }
 }
 

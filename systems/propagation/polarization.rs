@@ -11,3 +11,14 @@ pub enum Polarization {
     /// Electric field in the vertical plane through the path.
     Vertical,
 }
+
+impl Polarization {
+    /// Name in documents and reports: `horizontal` or `vertical`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Horizontal => "horizontal",
+            Self::Vertical => "vertical",
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_plot::{PatternPicture, Theme, pattern_svg};
+use groundwave_propagation::polarization::Polarization;
 use groundwave_scenario::antenna::{self, AntennaSummary};
 
 use super::output::{self, Output};
@@ -61,7 +62,7 @@ impl Antenna {
 }
 
 /// Labels and values of the text.
-fn rows(facts: &AntennaSummary) -> [(&'static str, String); 7] {
+fn rows(facts: &AntennaSummary) -> [(&'static str, String); 8] {
     let or_none = |value: Option<f64>, unit: &str| {
         value.map_or("not in the file".to_owned(), |value| format!("{value} {unit}"))
     };
@@ -70,6 +71,10 @@ fn rows(facts: &AntennaSummary) -> [(&'static str, String); 7] {
         ("format", facts.format.to_owned()),
         ("frequency", or_none(facts.frequency_mhz, "MHz")),
         ("gain", or_none(facts.gain_dbi, "dBi")),
+        (
+            "polarization",
+            facts.polarization.map_or("not in the file", Polarization::name).to_owned(),
+        ),
         ("beamwidth in azimuth", format!("{}°", facts.azimuth_beamwidth_deg)),
         ("beamwidth in elevation", format!("{}°", facts.elevation_beamwidth_deg)),
         ("front to back", format!("{} dB", facts.front_to_back_db)),

@@ -1,7 +1,6 @@
 //! Values of a link as text.
 
 use groundwave_model::radio::{LimitingFactor, LinkResult, ModulationId, PropagationMode, Verdict};
-use groundwave_propagation::polarization::Polarization;
 
 use super::text::{distance, frequency, metres, number, prefixed, signed};
 use super::theme::Palette;
@@ -72,10 +71,6 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
 
 /// Frequency, bandwidth, polarization and model on one line.
 pub(super) fn conditions(result: &LinkResult) -> String {
-    let polarization = match result.polarization {
-        Polarization::Horizontal => "horizontal",
-        Polarization::Vertical => "vertical",
-    };
     let mode = match result.propagation_mode {
         PropagationMode::LineOfSight => "line-of-sight mode",
         PropagationMode::Diffraction => "diffraction mode",
@@ -85,7 +80,7 @@ pub(super) fn conditions(result: &LinkResult) -> String {
     [
         frequency(result.frequency_mhz),
         format!("{} wide", prefixed(result.bandwidth_hz, "Hz")),
-        polarization.to_owned(),
+        result.polarization.name().to_owned(),
         format!("{model} ({}), {mode}", result.model_version),
     ]
     .join(" · ")

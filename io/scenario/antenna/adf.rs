@@ -6,10 +6,11 @@
 //! field ratio. Of several cuts of a plane the first whose polarisations agree counts, as in `V/V`.
 
 use groundwave_propagation::numeric::log10;
+use groundwave_propagation::polarization::Polarization;
 
 use super::lines::{Lines, number, quoted, without_comment};
 use super::turn::{Point, ends_db, is_ahead, mirrored, turn};
-use super::{DIPOLE_DBI, PatternError, Raw};
+use super::{DIPOLE_DBI, PatternError, Raw, polarization};
 
 /// Fewest points of a cut.
 const POINTS_MIN: usize = 4;
@@ -24,6 +25,7 @@ const KEYS: [&str; 5] = ["REVNUM", "ANTMAN", "MODNUM", "GUNITS", "PATCUT"];
 struct Cut {
     is_vertical: bool,
     is_copolar: bool,
+    polarization: Option<Polarization>,
     /// Line of its `PATCUT`.
     line: usize,
     /// Number of points that the file states, and its line.
@@ -78,7 +80,10 @@ pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
             "PATCUT" => cuts.push(cut(lines, line, value)?),
             "POLARI" => {
                 let agrees = value.split_once('/').is_none_or(|(a, b)| a.trim() == b.trim());
-                cuts.iter_mut().last().into_iter().for_each(|cut| cut.is_copolar = agrees);
+                let own = polarization(value.split('/').next().unwrap_or_default());
+                cuts.iter_mut().last().into_iter().for_each(|cut| {
+                    (cut.is_copolar, cut.polarization) = (agrees, own.filter(|_| agrees));
+                });
             }
             "NUPOIN" => {
                 let count = value.parse::<usize>().ok().map(|count| (line, count));
@@ -96,7 +101,14 @@ fn cut(lines: &Lines<'_>, line: usize, value: &str) -> Result<Cut, PatternError>
         "EL" | "V" => true,
         _ => return Err(lines.error_at(line, "PATCUT", quoted(value), "AZ, EL, H or V")),
     };
-    Ok(Cut { is_vertical, is_copolar: true, line, count: None, points: Vec::new() })
+    Ok(Cut {
+        is_vertical,
+        is_copolar: true,
+        polarization: None,
+        line,
+        count: None,
+        points: Vec::new(),
+    })
 }
 
 fn gain(lines: &Lines<'_>, line: usize, value: &str) -> Result<Option<f64>, PatternError> {
@@ -164,7 +176,8 @@ fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternEr
     let [low, high] = header.frequency_mhz;
     let frequency_mhz = low.zip(high).map(|(low, high)| (low + high) / 2.0).or(low).or(high);
     let name = Some(name).filter(|name| !name.is_empty());
-    Ok(Raw { name, gain_dbi, frequency_mhz, horizontal_db, vertical_db })
+    let polarization = horizontal.polarization.filter(|own| Some(*own) == vertical.polarization);
+    Ok(Raw { name, gain_dbi, frequency_mhz, polarization, horizontal_db, vertical_db })
 }
 
 /// The cut of a plane.

@@ -3,19 +3,30 @@
 use std::path::Path;
 
 use groundwave_model::radio::Pattern;
+use groundwave_propagation::polarization::Polarization;
 use groundwave_toml_document::error::Report;
 use groundwave_toml_document::key::KeyPath;
 
 use crate::file_radio::PatternChoice;
 
-/// The pattern of the antenna at `path`, and the gain of its file, dBi. Files are relative to `base_dir`; without one
+/// A pattern with what its file has beside it.
+pub(crate) struct PatternOf {
+    /// Losses in all directions.
+    pub pattern: Pattern,
+    /// Gain of the maximum, dBi.
+    pub gain_dbi: Option<f64>,
+    /// Polarization of the pattern.
+    pub polarization: Option<Polarization>,
+}
+
+/// The pattern of the antenna at `path` with the gain and polarization of its file. Files are relative to `base_dir`; without one
 /// none is read.
 pub(crate) fn read(
     choice: &PatternChoice,
     base_dir: Option<&Path>,
     path: &KeyPath,
     report: &mut Report,
-) -> Option<(Pattern, Option<f64>)> {
+) -> Option<PatternOf> {
     let name = match choice {
         PatternChoice::File(name) => name,
         PatternChoice::Inline(cuts) => {
@@ -24,7 +35,8 @@ pub(crate) fn read(
                 let what = format!("{} is out of range", bad.found);
                 report.at(&path.dotted(&bad.key), what, bad.allowed);
             };
-            return pattern.map_err(refuse).ok().map(|pattern| (pattern, None));
+            let pattern = pattern.map_err(refuse).ok()?;
+            return Some(PatternOf { pattern, gain_dbi: None, polarization: None });
         }
     };
     let path = path.key("pattern");
@@ -35,7 +47,11 @@ pub(crate) fn read(
         return None;
     };
     match super::load(&base_dir.join(name)) {
-        Ok(file) => Some((file.pattern, file.gain_dbi)),
+        Ok(file) => Some(PatternOf {
+            pattern: file.pattern,
+            gain_dbi: file.gain_dbi,
+            polarization: file.polarization,
+        }),
         Err(bad) => {
             let what = format!("{}: invalid {}: {}", bad.file, bad.what, bad.actual);
             report.at(&path, what, bad.allowed);

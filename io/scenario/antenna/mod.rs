@@ -21,6 +21,7 @@ use std::path::Path;
 
 use groundwave_model::radio::Pattern;
 use groundwave_model::radio::pattern::{Cuts, LOSS_DB_MAX};
+use groundwave_propagation::polarization::Polarization;
 
 use self::lines::Lines;
 pub use self::summary::AntennaSummary;
@@ -42,6 +43,8 @@ pub struct AntennaFile {
     pub gain_dbi: Option<f64>,
     /// Frequency, MHz, where the file has one.
     pub frequency_mhz: Option<f64>,
+    /// Polarization that the pattern is of, where the file has one and it is vertical or horizontal.
+    pub polarization: Option<Polarization>,
     /// Losses in all directions.
     pub pattern: Pattern,
 }
@@ -77,10 +80,12 @@ impl std::fmt::Display for PatternError {
 
 /// Cuts of a file, before they are a pattern. Losses may be negative, and so relative to less than the
 /// maximum.
+#[derive(Default)]
 struct Raw {
     name: Option<String>,
     gain_dbi: Option<f64>,
     frequency_mhz: Option<f64>,
+    polarization: Option<Polarization>,
     horizontal_db: Vec<f64>,
     vertical_db: Vec<f64>,
 }
@@ -152,6 +157,17 @@ fn error(file: &str, what: &str, actual: &str, allowed: &str) -> PatternError {
     PatternError { file, what, actual, allowed }
 }
 
+/// The polarization that a file names: `V`, `VERTICAL`, `VPOL`, `H` and so on. Slanted, circular and dual ones are none:
+/// what such an antenna receives over ground lies between both.
+fn polarization(text: &str) -> Option<Polarization> {
+    let letters: String = text.chars().filter(|letter| letter.is_ascii_alphanumeric()).collect();
+    match letters.to_ascii_uppercase().trim_end_matches("POL") {
+        "V" | "VERT" | "VERTICAL" => Some(Polarization::Vertical),
+        "H" | "HOR" | "HORIZ" | "HORIZONTAL" => Some(Polarization::Horizontal),
+        _ => None,
+    }
+}
+
 /// Content of a file on disk.
 fn document(path: &Path) -> Result<PatternDocument, PatternError> {
     let name = path.display().to_string();
@@ -191,5 +207,12 @@ fn finish(format: &'static str, raw: Raw, lines: &Lines<'_>) -> Result<AntennaFi
     if let Some(dbi) = gain_dbi.filter(|dbi| !(-30.0..=60.0).contains(dbi)) {
         return Err(lines.error("gain", format!("{dbi} dBi"), "-30 to 60 dBi"));
     }
-    Ok(AntennaFile { format, name: raw.name, gain_dbi, frequency_mhz: raw.frequency_mhz, pattern })
+    Ok(AntennaFile {
+        format,
+        name: raw.name,
+        gain_dbi,
+        frequency_mhz: raw.frequency_mhz,
+        polarization: raw.polarization,
+        pattern,
+    })
 }

@@ -7,7 +7,7 @@
 
 use super::lines::{Line, Lines, number, numbers, quoted, words};
 use super::turn::{Point, turn};
-use super::{DIPOLE_DBI, PatternError, Raw};
+use super::{DIPOLE_DBI, PatternError, Raw, polarization};
 
 /// Fewest points of a cut.
 const POINTS_MIN: usize = 4;
@@ -22,13 +22,7 @@ pub(super) fn is_msi(lines: &Lines<'_>) -> bool {
 
 /// Reads a file.
 pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
-    let mut raw = Raw {
-        name: None,
-        gain_dbi: None,
-        frequency_mhz: None,
-        horizontal_db: Vec::new(),
-        vertical_db: Vec::new(),
-    };
+    let mut raw = Raw::default();
     let mut points: [Vec<Point>; 2] = [Vec::new(), Vec::new()];
     let mut index = 0;
     while let Some((line, text)) = lines.from(index).first().copied() {
@@ -44,6 +38,7 @@ pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
         match key.to_ascii_uppercase().as_str() {
             "NAME" => raw.name = Some(value.to_owned()).filter(|name| !name.is_empty()),
             "FREQUENCY" => raw.frequency_mhz = frequency_mhz(value),
+            "POLARIZATION" | "POLARISATION" => raw.polarization = polarization(value),
             "GAIN" => raw.gain_dbi = Some(gain_dbi(lines, line, value)?),
             _ => {}
         }

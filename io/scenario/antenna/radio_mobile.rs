@@ -44,5 +44,5 @@ pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
         TURN => turn(&points),
         _ => mirrored(&points, behind_db),
     };
-    Ok(Raw { name: None, gain_dbi: None, frequency_mhz: None, horizontal_db, vertical_db })
+    Ok(Raw { horizontal_db, vertical_db, ..Raw::default() })
 }

@@ -83,7 +83,7 @@ pub(super) fn read(
             mirrored(&[(0.0, ahead_db)], behind_db)
         }
     };
-    Ok(Raw { name: None, gain_dbi: None, frequency_mhz: None, horizontal_db, vertical_db })
+    Ok(Raw { horizontal_db, vertical_db, ..Raw::default() })
 }
 
 fn azimuth_cut(lines: &Lines<'_>) -> Result<Vec<f64>, PatternError> {

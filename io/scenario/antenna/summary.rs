@@ -18,6 +18,9 @@ pub struct AntennaSummary {
     pub gain_dbi: Option<f64>,
     /// Frequency, MHz; null where the file has none.
     pub frequency_mhz: Option<f64>,
+    /// Polarization, `vertical` or `horizontal`; null where the file has none or another.
+    #[schemars(with = "Option<String>")]
+    pub polarization: Option<Polarization>,
     /// Half-power beamwidth of the horizontal cut, deg, (0, 360].
     pub azimuth_beamwidth_deg: f64,
     /// Half-power beamwidth of the vertical cut, deg, (0, 360].
@@ -37,13 +40,17 @@ impl AntennaFile {
     #[must_use]
     pub fn summary(&self, file_stem: &str) -> AntennaSummary {
         let gain_dbi = self.gain_dbi.unwrap_or(0.0);
-        let antenna = Antenna::of_pattern(gain_dbi, Polarization::Vertical, self.pattern.clone());
+        let antenna = {
+            let polarization = self.polarization.unwrap_or(Polarization::Vertical);
+            Antenna::of_pattern(gain_dbi, polarization, self.pattern.clone())
+        };
         let [right_deg, down_deg] = self.pattern.peaks_deg();
         AntennaSummary {
             name: self.name.clone().unwrap_or_else(|| file_stem.to_owned()),
             format: self.format,
             gain_dbi: self.gain_dbi,
             frequency_mhz: self.frequency_mhz,
+            polarization: self.polarization,
             azimuth_beamwidth_deg: antenna.azimuth_beamwidth_deg,
             elevation_beamwidth_deg: antenna.elevation_beamwidth_deg,
             front_to_back_db: antenna.front_to_back_db,

@@ -264,3 +264,27 @@ fn invalid_files_give_an_error_with_line_and_allowed_values() {
     let missing = load(std::path::Path::new("/none/a.msi")).unwrap_err().to_string();
     assert!(missing.starts_with("/none/a.msi: invalid file: found "), "{missing}");
 }
+
+#[test]
+fn the_polarization_of_a_file_is_read() {
+    use groundwave_propagation::polarization::Polarization::{Horizontal, Vertical};
+
+    let minus = |db: f64| format!("-{db:.1}");
+    let own = msi("17 dBi", minus, "\n");
+    assert_eq!(read("a", &own).unwrap().polarization, None);
+    for (value, expected) in [
+        ("V", Some(Vertical)),
+        ("vertical", Some(Vertical)),
+        ("H-POL", Some(Horizontal)),
+        ("Horizontal", Some(Horizontal)),
+        ("+45", None),
+        ("DUAL", None),
+    ] {
+        let text = own.replace("make Own\n", &format!("POLARIZATION {value}\n"));
+        assert_eq!(read("a", &text).unwrap().polarization, expected, "{value}");
+    }
+    let adf = adf("DBI/DBR", minus);
+    assert_eq!(read("a", &adf).unwrap().polarization, Some(Vertical));
+    let across = adf.replace("POLARI:,V/V", "POLARI:,H/H");
+    assert_eq!(read("a", &across).unwrap().polarization, Some(Horizontal));
+}
