@@ -156,6 +156,12 @@ WHEEL_PROFILE ?= release
 wheel: setup-build
 	@sh scripts/wheel.sh $(WHEEL_PROFILE)
 
+# Archives of the crates that others may use, in the form that the package registry takes; each is built from its archive.
+.PHONY: crates
+crates: setup-build
+	cargo package --quiet --locked --allow-dirty -p groundwave-model -p groundwave-projection -p groundwave-propagation \
+		-p groundwave-values
+
 # The npm package in out/npm: modules of WebAssembly with their types. It needs the standard library for
 # wasm32-unknown-unknown, which rustup has.
 .PHONY: wasm

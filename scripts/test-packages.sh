@@ -1,7 +1,7 @@
 #!/bin/sh
 # scripts/test-packages.sh PROFILE: tests of the packages. The wheel, built with a profile of cargo, has the bits of the
 # program, and its notebooks run; the npm package has the bits of the native library under node. A test that is skipped
-# fails. The node agent reaches a gateway from a root that has busybox alone. The time of each part is printed.
+# fails. Crates in the form of the registry build from their archives alone. The node agent reaches a gateway from a root that has busybox alone. The time of each part is printed.
 set -eu
 cd "$(dirname "$0")/.."
 profile=$1
@@ -32,6 +32,7 @@ python_tests() {
     GROUNDWAVE=$target/debug/groundwave GROUNDWAVE_DATA=$data "$data/wheel/bin/python" io/python/tests/test_groundwave.py
 }
 
+part "crates in the form of the registry" make --silent crates
 part "program" cargo build --quiet --bin groundwave
 part "wheel ($profile)" sh scripts/wheel.sh "$profile"
 part "tests of the wheel, notebooks" whole python_tests

@@ -1,8 +1,6 @@
 //! Models of radio meshes: plain values in, plain values out.
 //!
-//! Link budgets over terrain, path loss by model, mesh evaluation, relays, routes, sweeps, protocol
-//! advice. No world, no runtime, no files: the plugins of the simulation gather the inputs, call these
-//! functions and write the results.
+#![doc = include_str!("README.md")]
 #![cfg_attr(
     test,
     expect(clippy::disallowed_methods, reason = "tests compare with functions of the platform")

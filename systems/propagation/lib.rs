@@ -1,5 +1,7 @@
 //! Propagation: published models as pure functions of plain numbers.
 //!
+#![doc = include_str!("README.md")]
+//!
 //! | module | what | source |
 //! |---|---|---|
 //! | [`profile`] | heights and clutter along a path | |

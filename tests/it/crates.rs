@@ -28,19 +28,23 @@ const WITHOUT: [(&str, &[&str]); 14] = [
     ("bindings", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
     ("gpu", &["bevy_ecs", "tokio", "nix", "wgpu"]),
     ("sensor", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
-    ("coordinate", &["serde", "groundwave_model"]),
+    ("coordinate", &["serde", "groundwave-model"]),
     ("protocol", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
-    ("io_agent", &["bevy_ecs", "redb", "axum", "resvg", "groundwave_model"]),
-    ("agent", &["bevy_ecs", "redb", "resvg", "groundwave_model"]),
-    ("impaird", &["resvg", "groundwave_model", "groundwave_terrain", "groundwave_gateway"]),
+    ("io_agent", &["bevy_ecs", "redb", "axum", "resvg", "groundwave-model"]),
+    ("agent", &["bevy_ecs", "redb", "resvg", "groundwave-model"]),
+    ("impaird", &["resvg", "groundwave-model", "groundwave_terrain", "groundwave_gateway"]),
     ("scenario", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
     ("python", &["rtnetlink", "netlink-sys", "axum", "clap"]),
     ("sweep", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
     ("planning", &["rtnetlink", "netlink-sys", "redb", "groundwave_host", "groundwave_gateway"]),
 ];
 
+/// Crates that others may take from the package registry: they have hyphens in their names there.
+const PUBLISHED: [&str; 4] = ["model", "projection", "propagation", "values"];
+
 fn package(name: &str) -> String {
-    format!("groundwave_{name}").trim_end_matches('_').to_owned()
+    let separator = if PUBLISHED.contains(&name) { '-' } else { '_' };
+    format!("groundwave{separator}{name}").trim_end_matches('_').to_owned()
 }
 
 /// Standard output of cargo, which looks nothing up.
@@ -94,5 +98,35 @@ fn parts_build_without_what_they_do_not_need() {
         assert!(reached.contains(name.as_str()));
         let wrong: Vec<_> = banned.iter().filter(|banned| reached.contains(**banned)).collect();
         assert!(wrong.is_empty(), "{name} reaches {wrong:?}");
+    }
+}
+
+#[test]
+fn a_published_crate_has_the_form_of_the_registry() {
+    let metadata = cargo(&["metadata", "--format-version", "1", "--no-deps"]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let published = metadata["packages"].as_array().unwrap().iter();
+    let published: Vec<_> = published.filter(|package| package["publish"].is_null()).collect();
+    let names: BTreeSet<_> = published.iter().map(|own| own["name"].as_str().unwrap()).collect();
+    let expected = PUBLISHED.map(package);
+    assert_eq!(names, expected.iter().map(String::as_str).collect());
+    for own in published {
+        let name = own["name"].as_str().unwrap();
+        for key in ["description", "license", "readme", "rust_version"] {
+            assert!(own[key].as_str().is_some_and(|text| !text.is_empty()), "{name} has no {key}");
+        }
+        for key in ["keywords", "categories"] {
+            let count = own[key].as_array().map_or(0, Vec::len);
+            assert!((1..=5).contains(&count), "{name} has {count} {key}");
+        }
+        let dependencies = own["dependencies"].as_array().unwrap().iter();
+        let ordinary = dependencies.filter(|dependency| dependency["kind"].is_null());
+        let own_ones = ordinary.filter(|other| other["path"].is_string());
+        let open: Vec<_> = own_ones.filter(|other| other["req"] == "*").collect();
+        assert!(open.is_empty(), "{name} uses crates without a version: {open:?}");
+        let files = cargo(&["package", "--list", "--allow-dirty", "--package", name]);
+        let files: BTreeSet<_> = files.lines().collect();
+        assert!(files.contains("README.md") && files.contains("lib.rs"), "{files:?}");
+        assert!(!files.contains("clippy.toml"), "{files:?}");
     }
 }

@@ -60,7 +60,7 @@ fn links_and_cells_have_the_same_bits_on_aarch64() {
     const TARGET: &str = "aarch64-unknown-linux-musl";
     let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("aarch64");
     let build = std::process::Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "groundwave_model", "--example", "bits"])
+        .args(["build", "--quiet", "--offline", "-p", "groundwave-model", "--example", "bits"])
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
         .current_dir(support::root())

@@ -2,7 +2,7 @@
 //! same on each.
 //!
 //! ```text
-//! cargo run -p groundwave_model --example bits
+//! cargo run -p groundwave-model --example bits
 //! ```
 
 mod digests;
