@@ -1,6 +1,6 @@
 #!/bin/sh
 # scripts/dist.sh [FOLDER]: release files in FOLDER, out/dist by default, with the same digests from the same sources:
-# an archive, Debian packages, an image for containers, a bill of materials, SHA256SUMS.
+# an archive, packages of Debian and OpenWrt, an image for containers, a bill of materials, SHA256SUMS.
 #
 # DIST_BINARIES=FOLDER takes programs from there instead of building them. DIST_PROGRAMS names those that are packed.
 # DIST_LEVEL (1 to 9) is the level of compression. Seconds of processors that builds took are noted in FOLDER.times, for
@@ -112,6 +112,42 @@ deb() {
     dpkg-deb --root-owner-group -Zxz "-z$level" --build "$tree" "$out/${name}_${version}_$architecture.deb" > /dev/null
 }
 
+# ipk NAME TREE DESCRIPTION DEPENDS: the package of OpenWrt of the tree in TREE: control and data in an archive. The program
+# has no shared libraries, so that one package serves all targets of a processor, whose names differ ("aarch64_cortex-a53");
+# opkg takes it as one of all of them, and the script before the installation refuses other processors.
+ipk() {
+    name=$1 tree=$2 description=$3 depends=$4
+    control=$work/$name.control machine=${target%%-*}
+    mkdir -p "$control"
+    cat > "$control/control" << END
+Package: $name
+Version: $version
+Depends: $depends
+License: MIT OR Apache-2.0
+Section: net
+Architecture: all
+Installed-Size: $(du -sb --apparent-size "$tree" | cut -f1)
+Description: $description ($machine)
+END
+    cat > "$control/preinst" << END
+#!/bin/sh
+[ -n "\$IPKG_INSTROOT" ] || [ "\$(uname -m)" = $machine ] || {
+    echo "$name: invalid processor: found \$(uname -m), allowed $machine" >&2
+    exit 1
+}
+END
+    (cd "$tree" && find etc/config -type f 2> /dev/null | sed 's|^|/|') > "$control/conffiles"
+    chmod 755 "$control/preinst"
+    settle "$tree"
+    settle "$control"
+    mkdir -p "$work/$name.ipk"
+    archive "$tree" . > "$work/$name.ipk/data.tar.gz"
+    archive "$control" . > "$work/$name.ipk/control.tar.gz"
+    echo 2.0 > "$work/$name.ipk/debian-binary"
+    settle "$work/$name.ipk"
+    archive "$work/$name.ipk" . > "$out/${name}_${version}_$machine.ipk"
+}
+
 # The program with manual pages, completions, units, scenarios, examples and pages.
 tree=$work/groundwave
 if [ -x "$binaries/groundwave" ]; then
@@ -183,6 +219,13 @@ for program in $programs; do
     esac
     sed "s|/usr/bin/groundwave [a-z]*|/usr/bin/$program|" $unit > "$work/$program/usr/lib/systemd/system/$program.service"
     deb "$program" "$work/$program" "$what" "Conflicts: groundwave" "Replaces: groundwave"
+    [ "$program" = groundwave-agent ] || continue
+    mkdir -p "$work/openwrt/usr/bin" "$work/openwrt/etc/init.d" "$work/openwrt/etc/config" "$work/openwrt/lib/upgrade/keep.d"
+    install -m 755 "$binaries/$program" "$work/openwrt/usr/bin/$program"
+    install -m 755 examples/openwrt/groundwave-agent.init "$work/openwrt/etc/init.d/$program"
+    install -m 600 examples/openwrt/groundwave-agent.config "$work/openwrt/etc/config/$program"
+    echo /etc/groundwave/ > "$work/openwrt/lib/upgrade/keep.d/$program"
+    ipk "$program" "$work/openwrt" "$what" "kmod-wireguard"
 done
 
 node scripts/sbom.mjs "$version" > "$out/groundwave-$version.cdx.json"

@@ -31,6 +31,7 @@ done
     for name in groundwave groundwave-agent groundwave-impaird; do
         row "\`$name\`, Debian package" "$(echo out/dist/"$name"_*.deb)"
     done
+    row "\`groundwave-agent\`, OpenWrt package" "$(echo out/dist/groundwave-agent_*.ipk)"
     row "image for containers" "$(echo out/dist/groundwave-*.oci.tar)"
     row "wheel of Python" "$(echo out/wheel/groundwave-*.whl)"
     for name in groundwave itm positions; do

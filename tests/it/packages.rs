@@ -170,3 +170,82 @@ fn the_wheel_has_the_bits_of_the_program() {
     assert!(output.status.success(), "{text}");
     assert!(text.contains("Ran 2") && !text.contains("skipped"), "{text}");
 }
+
+/// A root of OpenWrt as far as the service needs it: functions of procd and UCI that print what they are given.
+const PROCD: &str = r#"
+config_load() { :; }
+config_foreach() { "$1" main; }
+config_get() { eval "$1=\"\${uci_$3:-$4}\""; }
+config_get_bool() { eval "$1=\"\${uci_$3:-$4}\""; }
+config_list_foreach() { for one in $uci_argument; do "$3" "$one"; done; }
+procd_open_instance() { :; }
+procd_set_param() { [ "$1" != command ] || printf '%s' "$2"; }
+procd_append_param() { printf ' %s' "$2"; }
+procd_close_instance() { echo; }
+procd_add_reload_trigger() { :; }
+"#;
+
+#[test]
+fn the_package_of_openwrt_starts_the_agent_with_its_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = folder.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    std::fs::write(programs.join("groundwave-agent"), "#!/bin/sh\n").unwrap();
+    let out = folder.path().join("dist");
+    let output = Command::new("sh")
+        .arg(root().join("scripts/dist.sh"))
+        .arg(&out)
+        .env("DIST_BINARIES", &programs)
+        .env("DIST_PROGRAMS", "groundwave-agent")
+        .env("SOURCE_DATE_EPOCH", "1700000000")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let unpack = |archive: &Path, into: &str| {
+        let into = folder.path().join(into);
+        std::fs::create_dir(&into).unwrap();
+        run("tar", &[Path::new("-xzf"), archive, Path::new("-C"), &into]);
+        into
+    };
+    let package = unpack(&file(&out, ".ipk"), "package");
+    assert_eq!(std::fs::read_to_string(package.join("debian-binary")).unwrap(), "2.0\n");
+    let control = unpack(&package.join("control.tar.gz"), "control");
+    let text = std::fs::read_to_string(control.join("control")).unwrap();
+    assert!(
+        text.contains("Package: groundwave-agent\n") && text.contains("Depends: kmod-wireguard\n")
+    );
+    let kept = std::fs::read_to_string(control.join("conffiles")).unwrap();
+    assert_eq!(kept, "/etc/config/groundwave-agent\n");
+    let machine = |name: &str| {
+        let uname = format!("uname() {{ echo {name}; }}\n");
+        let script = uname + &std::fs::read_to_string(control.join("preinst")).unwrap();
+        Command::new("sh").args(["-c", &script]).output().unwrap()
+    };
+    assert!(machine(std::env::consts::ARCH).status.success());
+    let other = machine("mips");
+    assert!(!other.status.success());
+    assert!(
+        String::from_utf8_lossy(&other.stderr).contains("invalid processor: found mips, allowed")
+    );
+
+    let data = unpack(&package.join("data.tar.gz"), "data");
+    let service = std::fs::read_to_string(data.join("etc/init.d/groundwave-agent")).unwrap();
+    let key = folder.path().join("keys/node.key");
+    let started = |settings: &str| {
+        let script =
+            format!("{PROCD}\n{service}\n{settings} uci_key={}\nstart_service", key.display());
+        stdout(&Command::new("sh").args(["-c", &script]).output().unwrap())
+    };
+    assert_eq!(started("uci_enabled=0"), "");
+    let line =
+        started("uci_enabled=1 uci_gateway=10.41.0.1:8080 uci_no_tunnel=1 uci_argument=--i2c=auto");
+    let expected = format!(
+        "/usr/bin/groundwave-agent --gateway=10.41.0.1:8080 --key={} --no-tunnel --i2c=auto\n",
+        key.display()
+    );
+    assert_eq!(line, expected);
+    assert!(key.parent().unwrap().is_dir(), "a folder for the key");
+    let words = line.trim().replace("/usr/bin/groundwave-agent", "groundwave agent");
+    let matches = groundwave::cli::command().try_get_matches_from(words.split(' '));
+    assert!(matches.is_ok(), "{:?}", matches.err());
+}
