@@ -362,7 +362,8 @@ fn the_scenario_page() {
 #[needs(namespaces, terrain, jq)]
 #[test]
 fn the_tutorials() {
-    let tutorials = ["mesh", "lora", "emulate", "what-if"].map(|name| format!("tutorial-{name}"));
+    let tutorials = ["mesh", "lora", "emulate", "gateway", "what-if", "cluster"]
+        .map(|name| format!("tutorial-{name}"));
     for page in tutorials.iter().map(String::as_str).chain([
         "first-map",
         "install",

@@ -1,6 +1,6 @@
 //! Settings of a gateway.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,6 +84,8 @@ pub struct Settings {
     pub camera_tokens: bool,
     /// The public map is shown to callers without a token.
     pub public_map: bool,
+    /// Receivers of the positions of nodes as Cursor on Target.
+    pub cot_receivers: Vec<SocketAddr>,
     /// Control socket of a testbed; optional.
     pub testbed_socket: Option<std::path::PathBuf>,
 }
@@ -116,6 +118,7 @@ impl Default for Settings {
             targets: TargetPolicy::default(),
             camera_tokens: false,
             public_map: false,
+            cot_receivers: Vec::new(),
             testbed_socket: None,
         }
     }

@@ -10,6 +10,7 @@ mod cameras;
 mod canary;
 mod channels;
 mod connections;
+mod cot;
 mod events;
 mod external;
 mod firewall;

@@ -135,15 +135,15 @@ fn link(edge: &Edge) -> Option<MeshviewerLink> {
     })
 }
 
+/// Nodes of the public part of the mesh.
+pub(super) fn public_nodes(view: &Snapshot) -> BTreeMap<NodeId, &FleetNode> {
+    let nodes = view.fleet.nodes.iter().filter(|(_, node)| is_public(view, node));
+    nodes.map(|(id, node)| (*id, &**node)).collect()
+}
+
 /// The public part of the mesh.
 pub fn meshviewer(view: &Snapshot, wall_ns: u64) -> Meshviewer {
-    let nodes: BTreeMap<NodeId, &FleetNode> = view
-        .fleet
-        .nodes
-        .iter()
-        .filter(|(_, node)| is_public(view, node))
-        .map(|(id, node)| (*id, &**node))
-        .collect();
+    let nodes = public_nodes(view);
     let edges = view.fleet.edges().filter(|edge| {
         edge.status == EdgeStatus::Up && nodes.contains_key(&edge.a) && nodes.contains_key(&edge.b)
     });

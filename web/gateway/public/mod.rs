@@ -1,8 +1,9 @@
 //! Public map: what the mesh shows to anyone, where the gateway is configured to.
 //!
 //! Names, states, positions and links of approved nodes; no addresses, keys or readings. Nodes with the
-//! tag `private` are left out.
+//! tag `private` are left out. The same nodes are sent as Cursor on Target to the receivers of `--cot`.
 
+pub mod cot;
 pub mod map;
 pub mod meshviewer;
 

@@ -98,6 +98,7 @@ impl RunningGateway {
         let period = crate::background_tasks::FIREWALL;
         tokio::spawn(crate::background_tasks::observe_firewall(gateway.clone(), period));
         tokio::spawn(crate::background_tasks::poll_nut(gateway.clone()));
+        tokio::spawn(crate::public::cot::feed(gateway.clone()));
         tokio::spawn(crate::flow_workers::deliver(gateway.clone(), deliveries));
         tokio::spawn(crate::flow_workers::observe(gateway.clone(), config.state.path.clone()));
         crate::camera::control::start_again(&gateway);

@@ -201,6 +201,17 @@ pub struct GatewayConfig {
     #[arg(long, env = "GATEWAY_PUBLIC_MAP", value_parser = clap::builder::BoolishValueParser::new())]
     pub public_map: bool,
 
+    /// Send the positions of approved nodes without the tag `private` as Cursor on Target by UDP, each 10 s; repeatable
+    /// [example: 239.2.3.1:6969]
+    #[arg(
+        long = "cot",
+        env = "GATEWAY_COT",
+        value_name = "ADDRESS:PORT",
+        value_delimiter = ',',
+        value_parser = crate::public::cot::receiver
+    )]
+    pub cot_receivers: Vec<SocketAddr>,
+
     /// Servers that flows reach.
     #[command(flatten)]
     pub flows: super::flow_config::FlowConfig,
@@ -405,6 +416,7 @@ impl GatewayConfig {
             },
             camera_tokens: self.camera_stream_auth == StreamAuth::Token,
             public_map: self.public_map,
+            cot_receivers: self.cot_receivers.clone(),
             testbed_socket: self.testbed_socket.clone(),
             ..defaults
         };
