@@ -135,16 +135,21 @@ impl HostState {
         self.interfaces.iter().find(|one| one.name == name)
     }
 
-    /// Link of the interface of this name, if it has a carrier and a global address of its own.
-    #[must_use]
-    pub fn ready(&self, name: &str) -> Option<Ready> {
-        let interface = self.interface(name).filter(|one| one.carrier)?;
-        let global = |one: &&groundwave_host::readings::links::Address| one.scope == "global";
-        let mut global = interface.ips.iter().filter(global);
+    /// Link of the interface of this name, which has a carrier, a hardware address and a global address of its own.
+    ///
+    /// # Errors
+    /// Obstacle, which ends a sentence about the interface.
+    pub fn ready(&self, name: &str) -> Result<Ready, &'static str> {
+        let interface = self.interface(name).ok_or("is absent")?;
+        if !interface.carrier {
+            return Err("is down or has no carrier");
+        }
+        let mac = interface.mac.ok_or("has no hardware address")?;
+        let mut global = interface.ips.iter().filter(|one| one.scope == "global");
         let ip = global.find_map(|one| match one.address {
             std::net::IpAddr::V4(four) => Some(four),
             std::net::IpAddr::V6(_) => None,
-        })?;
-        Some(Ready { mac: interface.mac?, ip })
+        });
+        ip.map(|ip| Ready { mac, ip }).ok_or("has no IPv4 address beyond this machine")
     }
 }

@@ -114,7 +114,7 @@ fn wireless<'a>(host: &'a HostState, name: &str) -> Option<&'a WirelessInterface
 /// The interfaces under the mesh, and what they are.
 fn transports(host: &HostState, mesh_ifname: &str) -> Vec<Transport> {
     let hardifs = host.mesh.as_ref().map(|mesh| mesh.hardifs.as_slice()).unwrap_or_default();
-    let address = host.ready(mesh_ifname).map(|ready| IpAddr::V4(ready.ip));
+    let address = host.ready(mesh_ifname).ok().map(|ready| IpAddr::V4(ready.ip));
     let entries = hardifs.iter().take(INTERFACES_MAX).map(|name| {
         let kind = match wireless(host, name) {
             Some(one) if one.freq_mhz.is_some_and(|freq| freq < HALOW_MHZ) => TransportKind::Halow,
@@ -252,7 +252,8 @@ mod tests {
         let readings = Meter::default().read(&host, 0, 5_000);
         let beat = beat(&host, &readings, about()).unwrap();
         beat.check().unwrap();
-        assert_eq!(host.ready("bat0").map(|ready| ready.mac), Some(OWN));
+        assert_eq!(host.ready("bat0").map(|ready| ready.mac), Ok(OWN));
+        assert_eq!(host.ready("bat1").err(), Some("is absent"));
         assert_eq!((beat.active_transport, beat.signal_dbm), (TransportKind::Wifi, Some(-60.0)));
         let links: Vec<_> = beat
             .mesh

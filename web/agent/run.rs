@@ -68,8 +68,8 @@ pub struct Agent {
     readings: Readings,
     faults: Vec<String>,
     ready: Option<Ready>,
-    /// The log has the line that the mesh interface is not ready.
-    waits_for_mesh: bool,
+    /// Obstacle of the mesh interface, which the log has.
+    mesh_obstacle: Option<&'static str>,
     registered: Option<WgRegisterResult>,
     credentials: Option<Credentials>,
     token: Option<String>,
@@ -104,7 +104,7 @@ impl Agent {
             readings: Readings::new(),
             faults: Vec::new(),
             ready: None,
-            waits_for_mesh: false,
+            mesh_obstacle: None,
             registered: None,
             credentials: None,
             token: None,
@@ -190,13 +190,14 @@ impl Agent {
             host.fix = self.gpsd.fix();
         }
         let now_ms = self.now_ms();
-        self.ready = host.ready(&self.options.mesh_ifname);
-        let waits = self.ready.is_none();
-        if waits && !self.waits_for_mesh {
-            let name = &self.options.mesh_ifname;
-            tracing::info!("waiting for {name}: it is absent, down or without an IPv4 address");
+        let name = &self.options.mesh_ifname;
+        let ready = host.ready(name);
+        let obstacle = ready.err();
+        if let Some(obstacle) = obstacle.filter(|_| obstacle != self.mesh_obstacle) {
+            tracing::info!("waiting for {name}: it {obstacle}");
         }
-        self.waits_for_mesh = waits;
+        self.ready = ready.ok();
+        self.mesh_obstacle = obstacle;
         self.readings = self.meter.read(&host, now_ms, self.options.rhythm.period_ms);
         self.host = host;
         self.sense(now_ms);
