@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, PathBufValueParser, TypedValueParser};
 use groundwave_files::Root;
 use groundwave_host::i2c::bus::MachineBuses;
 use groundwave_host::i2c::load::load;
 use groundwave_host::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
-use groundwave_http::option_value::interface_name;
+use groundwave_http::option_value::{file_path, interface_name};
 use groundwave_http::serve::{HangupSignal, shutdown_signal};
 use groundwave_io_agent::firmware::{Firmware, Installer};
 use groundwave_io_agent::host_state::Source;
@@ -56,7 +56,8 @@ pub struct AgentConfig {
         long,
         env = "GROUNDWAVE_AGENT_KEY",
         value_name = "FILE",
-        default_value = "/var/lib/groundwave/node.key"
+        default_value = "/var/lib/groundwave/node.key",
+        value_parser = PathBufValueParser::new().try_map(file_path)
     )]
     pub key: PathBuf,
 

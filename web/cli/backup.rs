@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_credentials::seal;
 use groundwave_engine::Store;
 use groundwave_files::aside::move_aside;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::client::Client;
+use groundwave_http::option_value::{file_path, folder_path};
 use groundwave_io_gateway::archive;
 use groundwave_model::terrain::Flat;
 use groundwave_store::{RedbStore, StoreError};
@@ -62,7 +64,8 @@ pub struct Restore {
     from: PathBuf,
 
     /// Store file to write
-    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
+    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db",
+        value_parser = PathBufValueParser::new().try_map(file_path))]
     db: PathBuf,
 
     /// File `token.key` of the gateway state, for sealed copies
@@ -70,7 +73,8 @@ pub struct Restore {
     token_key: Option<PathBuf>,
 
     /// State folder of the gateway to write, for copies that have one
-    #[arg(long, env = "GATEWAY_STATE", value_name = "DIR", default_value = "gateway")]
+    #[arg(long, env = "GATEWAY_STATE", value_name = "DIR", default_value = "gateway",
+        value_parser = PathBufValueParser::new().try_map(folder_path))]
     state: PathBuf,
 
     /// Replace an existing store and state folder

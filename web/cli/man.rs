@@ -6,8 +6,10 @@ mod options;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Command};
 use groundwave_http::Failure;
+use groundwave_http::option_value::folder_path;
 use serde_json::{Value, json};
 
 use super::output::Output;
@@ -31,6 +33,7 @@ const PORTS: usize = 2;
 #[command(after_help = EXAMPLES, hide = true)]
 pub struct Man {
     /// Folder of the pages; created if missing, pages in it are written over
+    #[arg(value_parser = PathBufValueParser::new().try_map(folder_path))]
     folder: PathBuf,
 
     /// Write three pages of Markdown instead: `commands.md`, `http.md`, `configuration-keys.md`

@@ -225,6 +225,48 @@ pub fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
+    use super::Cli;
+
+    /// The refusal of a command line.
+    #[track_caller]
+    fn refusal(line: &str) -> String {
+        let result = Cli::try_parse_from(line.split(' '));
+        result.err().unwrap_or_else(|| panic!("`{line}` is refused")).to_string()
+    }
+
+    #[test]
+    fn standard_output_as_a_folder_or_store_gives_an_error() {
+        for (line, option) in [
+            ("groundwave sweep a.toml -o -", "--out"),
+            ("groundwave sweep a.toml --out=-", "--out"),
+            ("groundwave sweep merge -", "<OUT>"),
+            ("groundwave study a.toml -o -", "--output"),
+            ("groundwave man -", "<FOLDER>"),
+            ("groundwave terrain fetch N57E011 --terrain-cache -", "--terrain-cache"),
+            ("groundwave link 1,1 2,2 --terrain-cache -", "--terrain-cache"),
+            ("groundwave run a.toml --store -", "--store"),
+            ("groundwave testbed up a.toml --record -", "--record"),
+            ("groundwave testbed down --keep-log -", "--keep-log"),
+            ("groundwave restore a.redb --db -", "--db"),
+            ("groundwave restore a.redb --state -", "--state"),
+            ("groundwave serve --db -", "--db"),
+            ("groundwave serve --log-file -", "--log-file"),
+            ("groundwave serve --state -", "--state"),
+            ("groundwave agent --key -", "--key"),
+            ("groundwave cluster executor --store s --work-dir -", "--work-dir"),
+        ] {
+            let error = refusal(line);
+            assert!(
+                error.contains(option) && error.contains("found -, allowed the path"),
+                "{error}"
+            );
+        }
+        // A folder of this name goes by another path.
+        assert!(Cli::try_parse_from(["groundwave", "sweep", "a.toml", "-o", "./-"]).is_ok());
+    }
+
     #[test]
     fn the_command_line_is_consistent_and_every_subcommand_has_examples() {
         let mut command = super::command();

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_http::option_value::file_path;
 use groundwave_scenario::{Override, Scenario};
 use groundwave_setup::simulation::{SCENARIO_DIGEST, header, load_with, over, prepare, queue};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
@@ -91,7 +93,8 @@ pub struct Run {
     log: LogOptions,
 
     /// Store file for the nodes; must be new or empty
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    #[arg(long, value_name = "FILE", conflicts_with = "resume",
+        value_parser = PathBufValueParser::new().try_map(file_path))]
     store: Option<PathBuf>,
 
     /// Print one JSON line for each tick with commands, once they are durable
@@ -150,11 +153,10 @@ configuration of `impaird`.";
 
 impl Record {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let name = self.args.scenario.file_name().unwrap_or_default();
-        let beside = Path::new(name).with_extension("gwlog");
+        let record = self.log_path()?;
         let run = Run {
             args: self.args,
-            record: Some(self.output.unwrap_or(beside)),
+            record: Some(record),
             checkpoint_every: self.checkpoint_every,
             log: self.log,
             store: None,
@@ -163,6 +165,21 @@ impl Record {
             output: None,
         };
         run.run(output)
+    }
+
+    /// The log: that of the option, or named after the scenario, which standard input does not name.
+    fn log_path(&self) -> Result<PathBuf, Failure> {
+        let scenario = &self.args.scenario;
+        match &self.output {
+            Some(path) => Ok(path.clone()),
+            None if output::is_stdio(scenario) => Err(Failure::Input(
+                "missing --output: found a scenario from standard input, allowed --output FILE.gwlog"
+                    .to_owned(),
+            )),
+            None => {
+                Ok(Path::new(scenario.file_name().unwrap_or_default()).with_extension("gwlog"))
+            }
+        }
     }
 }
 

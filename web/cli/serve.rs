@@ -4,8 +4,10 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave::serve::server::{Server, ServerConfig, Service};
 use groundwave_http::Failure;
+use groundwave_http::option_value::file_path;
 
 use super::browser;
 use super::output::Output;
@@ -22,7 +24,8 @@ pub struct Serve {
 
     /// Log file instead of stderr, mode 0600; rotated at 16 MiB, with the seven before it as FILE.1
     /// to FILE.7
-    #[arg(long, env = "GROUNDWAVE_LOG_FILE", value_name = "FILE")]
+    #[arg(long, env = "GROUNDWAVE_LOG_FILE", value_name = "FILE",
+        value_parser = PathBufValueParser::new().try_map(file_path))]
     pub log_file: Option<PathBuf>,
 
     /// Open the page in the browser of the desktop

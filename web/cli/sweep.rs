@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
+use groundwave_http::option_value::folder_path;
 use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::coverage::Interference;
@@ -62,7 +63,8 @@ pub struct Sweep {
     scenario: Option<PathBuf>,
 
     /// Folder of units and products
-    #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run",
+        value_parser = PathBufValueParser::new().try_map(folder_path))]
     out: Option<PathBuf>,
 
     /// Show the number of cells, units and files of terrain, and compute and write nothing
@@ -108,6 +110,7 @@ enum Merge {
     #[command(after_help = EXAMPLES)]
     Merge {
         /// Folder of the sweep
+        #[arg(value_parser = PathBufValueParser::new().try_map(folder_path))]
         out: PathBuf,
 
         #[command(flatten)]

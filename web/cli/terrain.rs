@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use groundwave_http::Failure;
+use groundwave_http::option_value::folder_path;
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_setup::fetch::{Fetching, command, mirror, source_parser, squares_of, too_large};
 use groundwave_setup::simulation::load;
@@ -71,7 +73,8 @@ Examples:
 #[derive(Args)]
 struct Place {
     /// Folder of fetched terrain [default: groundwave/terrain in the cache folder of the user]
-    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE")]
+    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE",
+        value_parser = PathBufValueParser::new().try_map(folder_path))]
     terrain_cache: Option<PathBuf>,
 }
 

@@ -1,6 +1,7 @@
-//! Values of options that name hosts and interfaces: read at the start, used later.
+//! Values of options that name hosts, interfaces, folders and files: read at the start, used later.
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::path::{Path, PathBuf};
 
 /// Maximum length of the name of an interface, bytes: IFNAMSIZ less its NUL.
 const INTERFACE_BYTES_MAX: usize = 15;
@@ -71,6 +72,31 @@ pub fn host_and_port(text: &str) -> Result<String, String> {
     }
 }
 
+/// Refuses standard input and output as a folder: one of the name `-` would be made. `./-` is a folder.
+///
+/// # Errors
+/// With the value found and those allowed.
+pub fn folder_path(path: PathBuf) -> Result<PathBuf, String> {
+    named_path(path, "folder")
+}
+
+/// Refuses standard input and output as a file that is read again while it is written, such as a store or a log.
+///
+/// # Errors
+/// With the value found and those allowed.
+pub fn file_path(path: PathBuf) -> Result<PathBuf, String> {
+    named_path(path, "file")
+}
+
+fn named_path(path: PathBuf, kind: &str) -> Result<PathBuf, String> {
+    match path == Path::new("-") {
+        true => Err(format!(
+            "found -, allowed the path of a {kind}, which standard input and output are not"
+        )),
+        false => Ok(path),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +126,16 @@ mod tests {
         {
             assert!(host_and_port(address).unwrap_err().contains("HOST:PORT"), "{address}");
         }
+    }
+
+    #[test]
+    fn standard_output_is_neither_a_folder_nor_a_store() {
+        for path in ["out", "./-", "-/out", "--", "/dev/null"] {
+            assert_eq!(folder_path(path.into()), Ok(path.into()));
+            assert_eq!(file_path(path.into()), Ok(path.into()));
+        }
+        let (folder, file) = (folder_path("-".into()), file_path("-".into()));
+        assert!(folder.unwrap_err().starts_with("found -, allowed the path of a folder"));
+        assert!(file.unwrap_err().starts_with("found -, allowed the path of a file"));
     }
 }

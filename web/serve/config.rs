@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_http::option_value::{file_path, folder_path};
 use groundwave_model::terrain::Posts;
 use groundwave_page::{Basemap, Frontend, Source};
 use groundwave_planning::{ReplayWorld, StoredLog, open_log};
@@ -49,7 +50,8 @@ pub struct ServerConfig {
     pub bind: SocketAddr,
 
     /// Store file; created if missing
-    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
+    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db",
+        value_parser = PathBufValueParser::new().try_map(file_path))]
     pub db: PathBuf,
 
     /// Folder of static files [default: frontend/ if it exists, else a built-in page]
@@ -66,7 +68,8 @@ pub struct ServerConfig {
 
     /// Folder of fetched terrain, into which the page fetches more; its default is used where no --srtm-dir is
     /// named [default: groundwave/terrain in the cache folder of the user]
-    #[arg(long, env = "GROUNDWAVE_TERRAIN_CACHE", value_name = "DIR")]
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_CACHE", value_name = "DIR",
+        value_parser = PathBufValueParser::new().try_map(folder_path))]
     pub terrain_cache: Option<PathBuf>,
 
     /// Data set that the page fetches: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
@@ -131,7 +134,8 @@ pub struct ServerConfig {
     /// Record every command to a new log file, for `replay`; it starts with the content of the store,
     /// which includes secrets of the gateway, and has mode 0600. Each further start has a file of its
     /// own: NAME.2.gwlog, NAME.3.gwlog and so on
-    #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
+    #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE",
+        value_parser = PathBufValueParser::new().try_map(file_path))]
     pub record: Option<PathBuf>,
 
     /// Log to list on the page for replay; can be given several times

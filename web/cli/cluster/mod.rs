@@ -8,7 +8,9 @@ mod processes;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use groundwave_http::option_value::folder_path;
 
 #[cfg(not(feature = "cluster"))]
 use super::output::Output;
@@ -94,7 +96,7 @@ struct Executor {
     host: Option<String>,
 
     /// Folder of its own for scratch files and fetched terrain [default: a temporary one]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder_path))]
     work_dir: Option<PathBuf>,
 
     /// Memory of decoded terrain, MB [default: a quarter of the machine's]

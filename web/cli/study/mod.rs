@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
+use groundwave_http::option_value::folder_path;
 use groundwave_model::EVALUATION;
 use groundwave_scenario::overrides::check_varied;
 use groundwave_scenario::study::CELLS_MAX;
@@ -58,7 +60,7 @@ pub struct Study {
     seeds: Option<u32>,
 
     /// Folder of the study; one that is there continues
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder_path))]
     output: PathBuf,
 
     /// Share of the runs of this process, i/N; without it processes that have the folder in common take runs from

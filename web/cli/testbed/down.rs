@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_http::Failure;
+use groundwave_http::option_value::file_path;
 use groundwave_testbed::{State, is_alive, kill_process};
 use groundwave_web_testbed::serve::remove;
 use serde_json::json;
@@ -25,7 +27,7 @@ const SILENT_TIMEOUT: Duration = Duration::from_secs(10);
 )]
 pub struct Down {
     /// Copy the log of the testbed to this file, for `replay`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(file_path))]
     keep_log: Option<PathBuf>,
     #[command(flatten)]
     selection: Selection,

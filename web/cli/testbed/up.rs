@@ -7,9 +7,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_engine::Pacer;
 use groundwave_files::wall::MachineClock;
 use groundwave_http::Failure;
+use groundwave_http::option_value::file_path;
 use groundwave_scenario::Scenario;
 use groundwave_setup::recording::Source;
 use groundwave_setup::terrain::TerrainOptions;
@@ -74,7 +76,7 @@ pub struct Up {
     speed: f64,
 
     /// Copy the log to this file when the testbed ends
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(file_path))]
     record: Option<PathBuf>,
 
     /// Run as the controller in the background

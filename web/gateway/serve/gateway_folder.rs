@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_credentials::load_or_make;
 use groundwave_http::Failure;
+use groundwave_http::option_value::folder_path;
 
 /// Folder of a gateway.
 #[derive(Debug, Clone, Args)]
@@ -15,7 +17,8 @@ pub struct GatewayFolder {
         id = "state",
         env = "GATEWAY_STATE",
         value_name = "DIR",
-        default_value = "gateway"
+        default_value = "gateway",
+        value_parser = PathBufValueParser::new().try_map(folder_path)
     )]
     pub path: PathBuf,
 }

@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    BoolishValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser,
+};
 use groundwave_http::Failure;
+use groundwave_http::option_value::folder_path;
 use groundwave_model::terrain::{
     GeoPoint, Posts, Profile, SWAPPED, Terrain, TerrainUse, TileId, is_swapped,
 };
@@ -63,7 +66,8 @@ pub struct TerrainOptions {
 
     /// Folder of fetched terrain; its default is used where no other folder is named [default:
     /// groundwave/terrain in the cache folder of the user]
-    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE")]
+    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE",
+        value_parser = PathBufValueParser::new().try_map(folder_path))]
     pub terrain_cache: Option<PathBuf>,
 
     /// Fetch tiles of Copernicus GLO-30 that are missing into that folder first, without a question; its terms are
