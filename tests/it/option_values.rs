@@ -183,6 +183,36 @@ fn the_links_of_a_run_are_written_as_a_table() {
 }
 
 #[test]
+fn standard_output_beside_a_json_document_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = scenario_path("two_nodes.toml").display().to_string();
+    let run = |arguments: &[&str]| command(arguments).current_dir(folder.path()).output().unwrap();
+    for arguments in [
+        &["run", &scenario, "-o", "-", "--json"][..],
+        &["run", &scenario, "-o", "-", "--events"],
+        &["init", "-", "--at", "57.7,11.9", "--json"],
+        &["convert", &scenario, "-", "--output-format", "csv", "--json"],
+        &["calibrate", "a.gwlog", "-o", "-", "--json"],
+        &["replay", "a.gwlog", "--report", "-", "--json"],
+        &["export", "Ridge", "-o", "-", "--format", "csv", "--json"],
+        &["backup", "-", "--db", "a.db", "--json"],
+        &["testbed", "compare", "a.gwlog", "-o", "-", "--json"],
+        &["sweep", &scenario, "-o", "-"],
+        &["study", &scenario, "-o", "-"],
+        &["run", &scenario, "--store", "-"],
+    ] {
+        let output = run(arguments);
+        let error = refusal(&output);
+        assert!(
+            error.contains("found -") || error.contains("found \"-\""),
+            "{arguments:?}: {error}"
+        );
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn places_are_towns_too_and_quantities_have_units() {
     let link = |arguments: &[&str]| -> serde_json::Value {
         let own = ["--flat-earth", "--radio", "lora_868_eu", "--json"];

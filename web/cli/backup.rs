@@ -95,6 +95,7 @@ The whole copy is verified before a store is replaced; stop the server first.";
 impl Backup {
     /// Writes the copy.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        output.refuse_stdout("FILE", &self.to)?;
         output::refuse_existing_new(&self.to)?;
         let (bytes, by) = match RedbStore::open_existing(&self.db) {
             Ok(store) => match &self.state {

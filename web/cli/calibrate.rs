@@ -82,6 +82,7 @@ impl Calibrate {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let stem = self.log.file_stem().unwrap_or_default().to_string_lossy();
         let name = self.name.clone().unwrap_or_else(|| stem.into_owned());
+        output.refuse_stdout("--output", &self.output)?;
         output::refuse_shared(&[("--output", &self.output)], &[("the log", &self.log)])?;
         output::refuse_existing(&self.output, self.force)?;
         let (engine, history, ground) = self.replay()?;

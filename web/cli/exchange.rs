@@ -173,6 +173,7 @@ impl Import {
 impl Export {
     /// Fetches the document.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        output.refuse_stdout("--output", &self.output)?;
         let format = match &self.format {
             Some(name) => exchanged(name)?,
             None => super::convert::plan_format(&self.output)?,

@@ -85,6 +85,7 @@ struct Draft {
 
 impl Init {
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        output.refuse_stdout("FILE", &self.file)?;
         output::refuse_existing(&self.file, self.force)?;
         let draft = self.draft()?;
         let text = self.text(&draft)?;

@@ -198,6 +198,12 @@ impl Run {
             let what = "invalid --continue: found no log, allowed with --record";
             return Err(Failure::Input(what.to_owned()));
         }
+        if let Some(path) = &self.output {
+            output.refuse_stdout("--output", path)?;
+            if self.events {
+                output::refuse_stdout_beside("--output", path, "--events")?;
+            }
+        }
         let scenario = args.load()?;
         let ticks = ticks(&scenario, args.until)?;
         self.refuse_shared(&scenario)?;

@@ -28,6 +28,17 @@ impl Output {
         Ok(())
     }
 
+    /// Refuses standard output as the file of an option where a JSON document goes there.
+    ///
+    /// # Errors
+    /// For `-` with `--json`.
+    pub fn refuse_stdout(self, name: &str, path: &Path) -> Result<(), Failure> {
+        match self.json {
+            true => refuse_stdout_beside(name, path, "--json"),
+            false => Ok(()),
+        }
+    }
+
     /// Writes `document` as JSON on one line, for streams of documents.
     pub fn json_line(self, document: &impl Serialize) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
@@ -78,6 +89,19 @@ pub fn progress(count: u64, template: &str) -> ProgressBar {
 /// True if a path means standard input or output.
 pub fn is_stdio(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// Refuses standard output as the file of an option where `other` is written there.
+///
+/// # Errors
+/// For `-`.
+pub fn refuse_stdout_beside(name: &str, path: &Path, other: &str) -> Result<(), Failure> {
+    match is_stdio(path) {
+        true => Err(Failure::Input(format!(
+            "invalid {name}: found - beside {other}, allowed a file: both go to standard output"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Refuses to write over an existing file, unless `force` is set, and to write a folder. Devices and FIFOs are
@@ -310,5 +334,24 @@ pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         other => unreachable!("only unit variants are asked for: {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_output_beside_a_json_document_gives_an_error() {
+        let (stdio, file) = (Path::new("-"), Path::new("links.csv"));
+        let json = Output { json: true };
+        let error = json.refuse_stdout("--output", stdio).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "invalid --output: found - beside --json, allowed a file: both go to standard output"
+        );
+        assert!(json.refuse_stdout("--output", file).is_ok());
+        assert!(Output { json: false }.refuse_stdout("--output", stdio).is_ok());
+        assert!(refuse_stdout_beside("--html", stdio, "--report").is_err());
     }
 }

@@ -197,6 +197,7 @@ fn dropped(report: &Report) -> Vec<Value> {
 impl Convert {
     /// Reads one document and writes the other.
     pub fn run(mut self, output: Output) -> Result<(), Failure> {
+        output.refuse_stdout("TO", &self.to)?;
         let more = named("--mapping", &self.mapping).chain(named("--places", &self.places));
         let inputs: Vec<_> = named("FROM", [&self.from]).chain(more).collect();
         output::refuse_shared(&[("TO", &self.to)], &inputs)?;
@@ -288,10 +289,10 @@ impl Convert {
 
     /// Prints a summary of the conversion, unless the document itself went to standard output.
     fn report(&self, output: Output, summary: &Value, text: &str) -> Result<(), Failure> {
-        match (is_stdio(&self.to), output.json) {
-            (true, _) => Ok(()),
-            (false, true) => output.json(summary),
-            (false, false) => output.text(text),
+        match output.json {
+            _ if is_stdio(&self.to) => Ok(()),
+            true => output.json(summary),
+            false => output.text(text),
         }
     }
 

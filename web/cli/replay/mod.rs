@@ -162,7 +162,26 @@ impl Replay {
         output::refuse_shared(&written, &read)
     }
 
+    /// Refuses standard output for a document where something else goes there; `true` if a document does.
+    fn is_written_to_stdout(&self, output: Output) -> Result<bool, Failure> {
+        let (report, html) = (self.report.as_deref(), self.html.as_deref());
+        let has_lines = self.watch(output)?.is_some();
+        for (name, path) in [("--report", report), ("--html", html)] {
+            let Some(path) = path else { continue };
+            output.refuse_stdout(name, path)?;
+            if has_lines {
+                output::refuse_stdout_beside(name, path, "the status lines of --step and --speed")?;
+            }
+        }
+        let is_report = report.is_some_and(output::is_stdio);
+        if let Some(html) = html.filter(|_| is_report) {
+            output::refuse_stdout_beside("--html", html, "--report")?;
+        }
+        Ok(is_report || html.is_some_and(output::is_stdio))
+    }
+
     pub fn run(mut self, output: Output) -> Result<(), Failure> {
+        let is_written_to_stdout = self.is_written_to_stdout(output)?;
         self.refuse_shared()?;
         let whole = super::log::local(&self.log)?;
         self.log = whole.path().to_owned();
@@ -200,9 +219,6 @@ impl Replay {
                 Failure::Machine(what) => Failure::Input(failed(&what)),
                 other => other,
             })?;
-            if output::is_stdio(path) {
-                return Ok(());
-            }
         }
         if let Some(path) = &self.html {
             let replayed = ReplayWorld::new::<Snapshot>(world);
@@ -216,11 +232,9 @@ impl Replay {
             })
             .map_err(|problem| Failure::Input(problem.detail))?;
             output::write_whole(path, page.as_bytes())?;
-            if output::is_stdio(path) {
-                return Ok(());
-            }
         }
         match &fork {
+            _ if is_written_to_stdout => Ok(()),
             Some(fork) => Fork::of(&run, fork).show(output),
             None => show(&run, output),
         }
@@ -379,5 +393,38 @@ impl Run {
     pub fn title(&self) -> &str {
         let title = self.header.inputs.get("title");
         title.map_or("log without a title", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        replay: Replay,
+    }
+
+    #[test]
+    fn standard_output_has_one_document_of_a_replay() {
+        let is_written = |line: &str, json: bool| {
+            let replay = Line::parse_from(line.split(' ')).replay;
+            replay.is_written_to_stdout(Output { json })
+        };
+        assert!(!is_written("replay a.gwlog --report a.html --html b.html", true).unwrap());
+        assert!(is_written("replay a.gwlog --report -", false).unwrap());
+        assert!(is_written("replay a.gwlog --report a.html --html -", false).unwrap());
+        for (line, json, option) in [
+            ("replay a.gwlog --report - --html -", false, "--html: found - beside --report"),
+            ("replay a.gwlog --report -", true, "--report: found - beside --json"),
+            ("replay a.gwlog --html -", true, "--html: found - beside --json"),
+            ("replay a.gwlog --html - --step 1", false, "--html: found - beside the status lines"),
+        ] {
+            let error = is_written(line, json).unwrap_err();
+            assert!(error.message().contains(option), "{line}: {error:?}");
+        }
     }
 }

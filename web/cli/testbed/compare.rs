@@ -95,6 +95,7 @@ impl Compare {
             return Err(Failure::Input(what));
         }
         if let Some(path) = &self.output {
+            output.refuse_stdout("--output", path)?;
             output::refuse_existing(path, self.force)?;
         }
         let comparison = self.compare()?;
