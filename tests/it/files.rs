@@ -177,9 +177,34 @@ fn errors_are_json_where_results_are() {
         let document = refusal(&groundwave(&words));
         let error: Value =
             serde_json::from_str(&document).unwrap_or_else(|err| panic!("{err}: {document}"));
-        assert_eq!(error["error"]["exit_code"], 2);
-        let message = error["error"]["message"].as_str().unwrap();
-        assert!(message.contains(expected), "{message}");
+        // Members of problems (RFC 7807), and those of earlier versions.
+        assert_eq!((&error["exit_code"], &error["error"]["exit_code"]), (&2.into(), &2.into()));
+        assert_eq!(error["type"], "urn:groundwave:problem:invalid-input");
+        assert_eq!(error["title"], "Invalid input");
+        assert_eq!(error["detail"], error["error"]["message"]);
+        let message = error["detail"].as_str().unwrap();
+        assert!(message.contains(expected) && !message.contains("Usage"), "{message}");
+    }
+}
+
+#[test]
+fn json_errors_name_the_field_and_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.toml");
+    let shipped = fs::read_to_string(support::scenario_path("two_nodes.toml")).unwrap();
+    fs::write(&path, format!("[nodes]\n{shipped}")).unwrap();
+    let place = format!("{}:1:2", path.display());
+    for (words, field, place) in [
+        (vec!["--json", "link", "1,1", "2,2", "--samples", "3"], "--samples", None),
+        (vec!["--json", "replay", "a", "--speeed", "2x"], "--speeed", None),
+        (vec!["--json", "run", text(&path)], "nodes", Some(place)),
+        (vec!["--json", "sweep", text(&path), "-o", "-"], "--out", None),
+    ] {
+        let output = groundwave(&words);
+        let lines = refusal(&output);
+        let error: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+        assert_eq!(error["field"], field, "{error}");
+        assert_eq!(error["place"].as_str(), place.as_deref(), "{error}");
     }
 }
 

@@ -98,7 +98,8 @@ fetches the geoid and tile N57E011, which most files in scenarios/ need.
 Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 no terrain
 data under a link, a profile or a site of a sweep (the result assumes sea level); of `serve`: 3 the
 world of the server broke, restart it; 130 stopped before the end by Ctrl-C or SIGTERM. With --json
-an error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\": …}}.";
+an error is the last line on stderr, a problem as of RFC 7807 with exit_code in place of status, and
+with field and place where they are known.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -8,6 +8,7 @@ mod help;
 pub mod logging;
 pub mod output;
 mod print_config;
+mod problem;
 mod settings;
 #[cfg(test)]
 mod settings_tests;
@@ -22,6 +23,7 @@ use groundwave_http::Failure;
 pub use help::laid_out;
 use output::Output;
 use print_config::config_file;
+use problem::Problem;
 use settings::Settings;
 pub use settings::is_configurable;
 
@@ -44,13 +46,15 @@ pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     let settings = Settings::load(&command, variable)
         .map_err(|message| report(Failure::Input(message), Output { json: requests_json() }))?;
     let command = settings.applied(command);
-    let matches = command.clone().try_get_matches().map_err(|error| usage(&error))?;
+    let output = Output { json: requests_json() || settings.is_true("json") };
+    let usage = |error: clap::Error| usage(&error, output);
+    let matches = command.clone().try_get_matches().map_err(usage)?;
     if prints_config(&matches) {
         let output = Output { json: false };
         let text = config_file(&command, &matches, &settings);
         return Err(exit_code(output.text(&text), output));
     }
-    A::from_arg_matches(&matches).map_err(|error| usage(&error))
+    A::from_arg_matches(&matches).map_err(usage)
 }
 
 /// The command line with the option that prints the options in force; options that all of its commands have
@@ -113,9 +117,8 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
 }
 
 /// Writes the messages of clap: help and versions as they are, invalid values in the form of all messages,
-/// errors as JSON where `--json` is among the arguments.
-fn usage(error: &clap::Error) -> ExitCode {
-    let output = Output { json: requests_json() };
+/// errors as JSON where `output` is.
+fn usage(error: &clap::Error, output: Output) -> ExitCode {
     if let Some(message) = usage::value_message(error) {
         return report(Failure::Input(message), output);
     }
@@ -127,9 +130,14 @@ fn usage(error: &clap::Error) -> ExitCode {
         usage::show(error);
         return ExitCode::from(USAGE_CODE);
     }
-    let text = error.render().to_string();
-    let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
-    report(Failure::Input(message.to_owned()), output)
+    let problem = Problem::new(&usage::line(error), USAGE_CODE).of_field(usage::field(error));
+    write_problem(&problem);
+    ExitCode::from(USAGE_CODE)
+}
+
+/// Writes a problem to stderr, as the last line.
+fn write_problem(problem: &Problem) {
+    anstream::eprintln!("{}", problem.to_line());
 }
 
 /// Errors of a machine that is full or broken, as all messages of the system end: I/O error, no memory, too many
@@ -149,8 +157,7 @@ pub fn exit_code(outcome: Result<(), Failure>, output: Output) -> ExitCode {
     }
 }
 
-/// Writes the failure to stderr, with `--json` as a JSON document on one line; returns the exit
-/// code.
+/// Writes the failure to stderr, with `--json` as a problem (RFC 7807) on one line; returns the exit code.
 pub fn report(failure: Failure, output: Output) -> ExitCode {
     let (message, code) = match failure {
         Failure::Input(message) if is_of_machine(&message) => (message, 1),
@@ -160,7 +167,7 @@ pub fn report(failure: Failure, output: Output) -> ExitCode {
         Failure::BrokenPipe => return ExitCode::SUCCESS,
     };
     if output.json {
-        anstream::eprintln!("{}", output::error_json(&message, code));
+        write_problem(&Problem::new(&message, code));
         return ExitCode::from(code);
     }
     let style = anstyle::AnsiColor::Red.on_default().bold();

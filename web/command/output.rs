@@ -57,11 +57,6 @@ impl Output {
     }
 }
 
-/// An error as a JSON document on one line.
-pub fn error_json(message: &str, exit_code: u8) -> String {
-    serde_json::json!({ "error": { "message": message, "exit_code": exit_code } }).to_string()
-}
-
 /// True where escape sequences are written to `stream`: by `--color`, else on terminals.
 pub fn has_colour(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never

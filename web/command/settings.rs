@@ -167,6 +167,12 @@ impl Settings {
         self.get(path, name).map(|setting| setting.place.as_str())
     }
 
+    /// `true` where a switch of all commands is set.
+    #[must_use]
+    pub fn is_true(&self, name: &str) -> bool {
+        self.get(&[], name).is_some_and(|setting| setting.values == ["true"])
+    }
+
     /// The command with these settings as defaults.
     #[must_use]
     pub fn applied(&self, command: Command) -> Command {

@@ -37,6 +37,38 @@ pub fn value_message(error: &clap::Error) -> Option<String> {
     }
 }
 
+/// The message of an error on one line, without usage and hints at the help.
+pub fn line(error: &clap::Error) -> String {
+    let subcommands = match error.get(ContextKind::ValidSubcommand) {
+        Some(ContextValue::Strings(names)) => names.join(", "),
+        _ => String::new(),
+    };
+    let is_missing =
+        [ErrorKind::MissingSubcommand, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand]
+            .contains(&error.kind());
+    if is_missing {
+        return match subcommands.as_str() {
+            "" => "missing subcommand or argument: allowed those of --help".to_owned(),
+            names => format!("missing subcommand: allowed {names}"),
+        };
+    }
+    let text = error.render().to_string();
+    let head = text.split("\n\nUsage:").next().unwrap_or_default();
+    let head = head.split("\n\nFor more information").next().unwrap_or_default();
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let line = words.join(" ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+/// The option or argument that an error is about; the first of several.
+pub fn field(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(text) => Some(name(text).to_owned()),
+        ContextValue::Strings(texts) => texts.first().map(|text| name(text).to_owned()),
+        _ => None,
+    }
+}
+
 /// Value found and values allowed, by the parser that refused it.
 fn reason(error: &clap::Error, value: &str) -> Option<String> {
     let cause = error.source()?;
@@ -175,6 +207,23 @@ mod tests {
         let error = command.try_get_matches_from(["--x"]).unwrap_err();
         let error = value_message(&error).unwrap();
         assert_eq!(error, "invalid --x: found no value, allowed free-space, itm");
+    }
+
+    #[test]
+    fn errors_of_usage_are_one_line_with_the_argument() {
+        let command = Command::new("p").no_binary_name(true);
+        let command = command.arg(Arg::new("a").required(true).value_name("FILE"));
+        let error = command.clone().try_get_matches_from([""; 0]).unwrap_err();
+        assert_eq!(line(&error), "the following required arguments were not provided: <FILE>");
+        assert_eq!(field(&error).as_deref(), Some("FILE"));
+        let error = command.try_get_matches_from(["a", "--bogus"]).unwrap_err();
+        assert!(line(&error).starts_with("unexpected argument '--bogus' found"), "{error}");
+        assert!(!line(&error).contains("Usage"), "{error}");
+        assert_eq!(field(&error).as_deref(), Some("--bogus"));
+        let parent = Command::new("p").no_binary_name(true).subcommand_required(true);
+        let parent = parent.subcommand(Command::new("list")).arg_required_else_help(true);
+        let error = parent.try_get_matches_from([""; 0]).unwrap_err();
+        assert!(line(&error).starts_with("missing subcommand"), "{error}");
     }
 
     #[test]
