@@ -2,6 +2,7 @@
 
 use groundwave_projection::Utm;
 
+use super::BadPosition;
 use super::angle::Degrees;
 
 /// Bands of 8 degrees of latitude from 80 degrees south; the last has 12.
@@ -46,6 +47,106 @@ fn is_in_band(lat_deg: f64, band: usize) -> bool {
     (south - 0.5..=north + 0.5).contains(&lat_deg)
 }
 
+/// Extent of a zone, for messages.
+const EXTENT: &str = "an easting of 100000 to 900000 m and a northing of 0 to 10000000 m";
+
+fn is_in_zone(easting_m: f64, northing_m: f64) -> bool {
+    (100_000.0..=900_000.0).contains(&easting_m) && (0.0..=1e7).contains(&northing_m)
+}
+
+/// Meaning of the letter of a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    /// Band of 8 degrees of latitude.
+    Band(usize),
+    /// Hemisphere: `true` for the south.
+    South(bool),
+}
+
+/// The meaning of a text beside or behind the number of a zone; N and S are hemispheres there.
+fn letter(text: &str) -> Option<Letter> {
+    match text.to_ascii_uppercase().as_str() {
+        "N" | "NORTH" => Some(Letter::South(false)),
+        "S" | "SOUTH" => Some(Letter::South(true)),
+        one if one.len() == 1 => position(BANDS, one.chars().next()?).map(Letter::Band),
+        _ => None,
+    }
+}
+
+/// Latitude and longitude, deg, of UTM in columns of their own: the zone with its band or hemisphere (`32V`, `32N`,
+/// `UTM 32`), easting and northing, m. `hemisphere` is a column with one of both, or empty.
+///
+/// # Errors
+/// For a zone that none has, or whose hemisphere is unknown or has two meanings: the S of `30S` is a band of the north,
+/// or the south.
+pub fn utm_degrees(
+    zone: &str,
+    hemisphere: &str,
+    easting_m: f64,
+    northing_m: f64,
+) -> Result<[f64; 2], BadPosition> {
+    let (zone, hemisphere) = (zone.trim(), hemisphere.trim());
+    let bad = |allowed: String| {
+        let columns = [zone, hemisphere, &easting_m.to_string(), &northing_m.to_string()]
+            .map(str::to_owned)
+            .into_iter()
+            .filter(|part| !part.is_empty());
+        BadPosition { found: columns.collect::<Vec<_>>().join(" "), allowed }
+    };
+    let plain = zone.to_ascii_uppercase();
+    let plain = plain.strip_prefix("UTM").unwrap_or(&plain).trim_start();
+    let plain = plain.strip_prefix("ZONE").unwrap_or(plain).trim_start();
+    let digits = plain.chars().take_while(char::is_ascii_digit).count();
+    let (number, rest) = plain.split_at(digits);
+    let number = number.parse::<u16>().ok().filter(|number| (1..=60).contains(number));
+    let of_zone = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(letter);
+    let of_column = Some(hemisphere).filter(|text| !text.is_empty()).map(letter);
+    let (Some(number), false) = (number, of_zone == Some(None) || of_column == Some(None)) else {
+        return Err(
+            bad("a zone of 1 to 60 with its band or hemisphere, such as 32V or 32N".into()),
+        );
+    };
+    if !is_in_zone(easting_m, northing_m) {
+        return Err(bad(EXTENT.to_owned()));
+    }
+    let degrees = |is_south: bool| Utm::zone(number, is_south).unproject(easting_m, northing_m);
+    let of_band = |band: usize| {
+        let [south_deg, north_deg] = edges_deg(band);
+        let degrees = degrees(south_deg < 0.0);
+        let letter = &BANDS[band..=band];
+        let allowed = || format!("a northing in band {letter}, {south_deg} to {north_deg} deg");
+        is_in_band(degrees[0], band).then_some(degrees).ok_or_else(|| bad(allowed()))
+    };
+    let is_south = |letter: Letter| match letter {
+        Letter::Band(band) => edges_deg(band)[0] < 0.0,
+        Letter::South(is_south) => is_south,
+    };
+    // The S of a zone is a band of the north as well.
+    let of_band_s = || position(BANDS, 'S').and_then(|band| of_band(band).ok());
+    let both_sides = || bad("a zone and a hemisphere on one side of the equator".to_owned());
+    let place = match (of_zone.flatten(), of_column.flatten()) {
+        (None, None) => {
+            return Err(bad(format!(
+                "a zone with its band or hemisphere, such as {number}V or {number}N"
+            )));
+        }
+        (Some(Letter::South(true)), None) if of_band_s().is_some() => {
+            return Err(bad(format!(
+                "a hemisphere in a column of its own, N or S: {number}S is a band of the north, or the south"
+            )));
+        }
+        (Some(Letter::South(true)), Some(other)) if !is_south(other) => {
+            of_band_s().ok_or_else(both_sides)?
+        }
+        (Some(one), Some(other)) if is_south(one) != is_south(other) => return Err(both_sides()),
+        (Some(Letter::Band(band)), _) | (_, Some(Letter::Band(band))) => of_band(band)?,
+        (Some(Letter::South(is_south)), _) | (None, Some(Letter::South(is_south))) => {
+            degrees(is_south)
+        }
+    };
+    super::on_earth(place).map_err(bad)
+}
+
 /// `32V 674934 6400683`: zone, band, easting and northing, m.
 pub(crate) fn utm(text: &str) -> Degrees {
     let (zone, band, rest) = zone(text)?;
@@ -59,10 +160,8 @@ pub(crate) fn utm(text: &str) -> Degrees {
     if words.next().is_some() || easting_m < 1_000.0 {
         return None;
     }
-    if !(100_000.0..=900_000.0).contains(&easting_m) || !(0.0..=1e7).contains(&northing_m) {
-        return Some(Err(
-            "an easting of 100000 to 900000 m and a northing of 0 to 10000000 m".into()
-        ));
+    if !is_in_zone(easting_m, northing_m) {
+        return Some(Err(EXTENT.to_owned()));
     }
     let is_south = edges_deg(band)[0] < 0.0;
     let degrees = Utm::zone(zone, is_south).unproject(easting_m, northing_m);

@@ -14,6 +14,52 @@ pub(crate) fn degrees(text: &str) -> Degrees {
     Some(ordered(one, other))
 }
 
+/// A point of well-known text, longitude first: `POINT(11.9 57.7)`, also with a third number, which is an altitude and
+/// no height above ground, and with `SRID=4326;` before it.
+pub(crate) fn well_known_text(text: &str) -> Degrees {
+    let upper = text.trim().to_ascii_uppercase();
+    let (srid, shape) = match upper.split_once(';') {
+        Some((head, shape)) => (Some(head.trim().strip_prefix("SRID=")?), shape.trim()),
+        None => (None, upper.as_str()),
+    };
+    let (kind, inside) = shape.strip_suffix(')')?.split_once('(')?;
+    let kind = kind.trim();
+    if !kind.chars().all(|letter| letter.is_ascii_alphabetic() || letter == ' ') {
+        return None;
+    }
+    const SHAPES: [&str; 6] = [
+        "LINESTRING",
+        "POLYGON",
+        "MULTIPOINT",
+        "MULTILINESTRING",
+        "MULTIPOLYGON",
+        "GEOMETRYCOLLECTION",
+    ];
+    let name = kind.split(' ').next().unwrap_or_default();
+    let dimensions = kind.strip_prefix("POINT").map(str::trim);
+    let is_point = dimensions.is_some_and(|rest| ["", "Z", "M", "ZM"].contains(&rest));
+    if !is_point && !SHAPES.contains(&name) && !name.starts_with("POINT") {
+        return None;
+    }
+    let allowed = "a point with the longitude first, POINT(11.9367 57.7142)";
+    if !is_point {
+        return Some(Err(allowed.to_owned()));
+    }
+    if srid.is_some_and(|srid| srid.trim() != "4326") {
+        return Some(Err("the reference system SRID=4326, degrees of WGS 84".to_owned()));
+    }
+    let numbers: Vec<&str> = inside.split_whitespace().collect();
+    let place = match numbers[..] {
+        [lon, lat] | [lon, lat, _] | [lon, lat, _, _] => both(lat, lon, mark_of([lat, lon])),
+        _ => None,
+    };
+    let is_lettered = |angle: &Angle| angle.letter.is_some();
+    match place.filter(|angles| !angles.iter().any(is_lettered)) {
+        Some([lat, lon]) => Some(Ok([lat.deg, lon.deg])),
+        None => Some(Err(allowed.to_owned())),
+    }
+}
+
 /// The rest of a URI of a place (RFC 5870), whose scheme is written in any case.
 pub(crate) fn uri(text: &str) -> Option<&str> {
     let scheme = text.get(..4)?;

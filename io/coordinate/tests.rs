@@ -87,3 +87,45 @@ fn uris_of_places_are_read_and_their_altitude_is_no_height() {
     assert_eq!(parse_with_height("57.7,11.9,30m").unwrap().1, Some(30.0));
     assert!(parse_with_height("57.7,11.9,30mm").is_err());
 }
+
+#[test]
+fn utm_in_columns_has_a_zone_with_its_band_or_hemisphere() {
+    let near = |zone: &str, hemisphere: &str, [east_m, north_m]: [f64; 2], [lat, lon]: [f64; 2]| {
+        let degrees = utm_degrees(zone, hemisphere, east_m, north_m).unwrap();
+        let is_near = (degrees[0] - lat).abs() < 1e-4 && (degrees[1] - lon).abs() < 1e-4;
+        assert!(is_near, "{zone} {hemisphere}: {degrees:?}");
+    };
+    let (gothenburg, sydney) = ([674_955.4, 6_400_292.6], [334_369.0, 6_250_948.0]);
+    for (zone, hemisphere) in [
+        ("32V", ""),
+        ("32 V", ""),
+        ("32N", ""),
+        ("32", "N"),
+        ("32", "v"),
+        ("UTM zone 32V", "north"),
+        ("32V", "N"),
+    ] {
+        near(zone, hemisphere, gothenburg, [57.7142, 11.9367]);
+    }
+    for (zone, hemisphere) in [("56H", ""), ("56S", ""), ("56", "South"), ("56S", "S")] {
+        near(zone, hemisphere, sydney, [-33.8688, 151.2093]);
+    }
+    // Washington: the S is its band.
+    near("18S", "N", [323_394.0, 4_307_395.0], [38.8976, -77.0364]);
+    for (zone, hemisphere, [east_m, north_m], reason) in [
+        ("32", "", gothenburg, "32V or 32N"),
+        ("", "", gothenburg, "a zone of 1 to 60"),
+        ("61V", "", gothenburg, "a zone of 1 to 60"),
+        ("32I", "", gothenburg, "a zone of 1 to 60"),
+        ("32V", "upper", gothenburg, "a zone of 1 to 60"),
+        ("32V", "S", gothenburg, "one side of the equator"),
+        ("32S", "N", gothenburg, "one side of the equator"),
+        ("32T", "", gothenburg, "band T, 40 to 48 deg"),
+        ("18S", "", [323_394.0, 4_307_395.0], "18S is a band of the north, or the south"),
+        ("32V", "", [57.7, 11.9], "an easting of 100000"),
+        ("32V", "", [f64::NAN, 6.4e6], "an easting of 100000"),
+    ] {
+        let error = utm_degrees(zone, hemisphere, east_m, north_m).unwrap_err();
+        assert!(error.allowed.contains(reason), "{error}");
+    }
+}

@@ -5,7 +5,7 @@ export interface Positions {
   readonly module: WebAssembly.Module;
   /**
    * Latitude and longitude in a text, degrees: decimals, degrees with minutes and seconds, UTM, MGRS, Maidenhead
-   * locators, plus codes. A RangeError names the spellings that are allowed.
+   * locators, plus codes, points of WKT. A RangeError names the spellings that are allowed.
    */
   position(text: string): [number, number];
 }

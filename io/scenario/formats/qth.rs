@@ -2,7 +2,9 @@
 //!
 //! Four lines (SPLAT! 1.4.2, documentation, "Site location files"): name, latitude, longitude counted
 //! westwards, height of the antenna above ground, in feet unless `m` or `meters` follows. Both angles are
-//! decimal degrees, or degrees, minutes and seconds. A line without a height means the ground.
+//! decimal degrees, or degrees, minutes and seconds; letters of hemispheres count where they stand. A line
+//! without a height means the ground. In place of both angles a line may have a whole position with letters:
+//! UTM, MGRS, well-known text and the like.
 //!
 //! Files of the same name belong to a site: its antenna pattern (`.az`, `.el`) and its radio parameters
 //! (`.lrp`), in place of which SPLAT! takes `splat.lrp`.
@@ -44,12 +46,16 @@ const METRES: [&str; 5] = ["meters", "metres", "meter", "metre", "m"];
 /// Name, latitude and longitude, and the height if there is one.
 const LINES: std::ops::RangeInclusive<usize> = 3..=4;
 
-/// Angle in decimal degrees, or in degrees, minutes and seconds, deg.
+/// Angle in decimal degrees, or in degrees, minutes and seconds, deg; with a decimal point or comma.
 fn angle_deg(text: &str) -> Option<f64> {
+    let number = |part: &str| match part.contains('.') {
+        true => part.parse().ok(),
+        false => part.replacen(',', ".", 1).parse().ok(),
+    };
     let parts: Vec<f64> = text
         .split([' ', '\t', ':', '°', '\'', '"'])
         .filter(|part| !part.is_empty())
-        .map(|part| part.parse().ok())
+        .map(number)
         .collect::<Option<_>>()?;
     let (&degrees, smaller) = parts.split_first()?;
     let is_sexagesimal =
@@ -71,6 +77,46 @@ fn height_m(text: &str) -> Result<f64, Fault> {
     Ok(if metric.is_some() { value } else { value * FOOT_M })
 }
 
+/// A position of a site.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Place {
+    /// Latitude and longitude, deg, east positive.
+    degrees: [f64; 2],
+    /// `true` for a longitude that counts westwards.
+    is_westward: bool,
+    /// Lines that it takes.
+    lines: usize,
+}
+
+/// Spellings that are read, for messages.
+const ANGLES: &str = "degrees, or degrees, minutes and seconds; a whole position has letters, as UTM (32V 674934 6400683), \
+                      MGRS or POINT(LON LAT) have";
+
+/// The position that lines begin with, or the line at fault, from 0, with what is allowed.
+fn place(lines: &[(usize, &str)]) -> Result<Place, (usize, String)> {
+    let text = |at: usize| lines.get(at).map_or("", |(_, line)| *line);
+    let has_letters = |text: &str| text.chars().any(char::is_alphabetic);
+    let (first, second) = (text(0), text(1));
+    let lat_deg = angle_deg(first).or_else(|| groundwave_coordinate::latitude_deg(first));
+    let Some(lat_deg) = lat_deg else {
+        let whole = groundwave_coordinate::degrees(first);
+        let whole = whole.map_err(|bad| bad.allowed);
+        return match whole {
+            Ok(degrees) if has_letters(first) => {
+                Ok(Place { degrees, is_westward: false, lines: 1 })
+            }
+            Err(allowed) if allowed != groundwave_coordinate::ALLOWED => Err((0, allowed)),
+            _ => Err((0, ANGLES.to_owned())),
+        };
+    };
+    let lon_deg = angle_deg(second).or_else(|| groundwave_coordinate::longitude_deg(second));
+    let lon_deg = lon_deg.ok_or_else(|| (1, ANGLES.to_owned()))?;
+    // A letter states east or west; without one SPLAT! counts to the west.
+    let is_westward = !has_letters(second);
+    let lon_deg = if is_westward { -lon_deg } else { lon_deg };
+    Ok(Place { degrees: [lat_deg, lon_deg], is_westward, lines: 2 })
+}
+
 /// Lines of a document that are not empty, each with its number.
 fn lines(text: &str) -> Vec<(usize, &str)> {
     let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
@@ -79,12 +125,16 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
 
 fn is_site(sample: &Sample<'_>) -> bool {
     let lines = lines(sample.text());
-    let angle = |index: usize| lines.get(index).and_then(|(_, line)| angle_deg(line));
-    LINES.contains(&lines.len())
-        && angle_deg(lines[0].1).is_none()
-        && angle(1).is_some_and(|lat_deg| lat_deg.abs() <= 90.0)
-        && angle(2).is_some_and(|lon_deg| lon_deg.abs() <= 360.0)
-        && lines.get(3).is_none_or(|(_, line)| height_m(line).is_ok())
+    if !LINES.contains(&lines.len()) || angle_deg(lines[0].1).is_some() {
+        return false;
+    }
+    let Ok(Place { degrees: [lat_deg, lon_deg], lines: count, .. }) = place(&lines[1..]) else {
+        return false;
+    };
+    lat_deg.abs() <= 90.0
+        && lon_deg.abs() <= 360.0
+        && lines.len() <= count + 2
+        && lines.get(count + 1).is_none_or(|(_, line)| height_m(line).is_ok())
 }
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
@@ -105,18 +155,18 @@ fn site(
 ) -> Result<(), FormatError> {
     let lines = lines(text);
     let invalid = |line: usize, fault: Fault| fault.at(&FORMAT, Location::line(line));
-    let [(_, name), (lat_line, lat), (lon_line, lon), rest @ ..] = &lines[..] else {
+    let short = || {
         let allowed = "a name, a latitude, a longitude and a height, a line each";
-        return Err(invalid(
-            lines.len(),
-            Fault::new("", format!("{} lines", lines.len()), allowed),
-        ));
+        invalid(lines.len(), Fault::new("", format!("{} lines", lines.len()), allowed))
     };
-    let angle = |line: usize, text: &str| {
-        let allowed = "degrees, or degrees, minutes and seconds";
-        angle_deg(text).ok_or_else(|| invalid(line, Fault::new("", quoted(text), allowed)))
-    };
-    let (lat_deg, west_deg) = (angle(*lat_line, lat)?, angle(*lon_line, lon)?);
+    let [(_, name), place_lines @ ..] = &lines[..] else { return Err(short()) };
+    let place = place(place_lines).map_err(|(at, allowed)| match place_lines.get(at) {
+        Some((line, text)) => invalid(*line, Fault::new("", quoted(text), allowed)),
+        None => short(),
+    })?;
+    let [lat_deg, lon_deg] = place.degrees;
+    let (lat_line, lon_line) = (place_lines[0].0, place_lines[place.lines - 1].0);
+    let rest = &place_lines[place.lines..];
     let mut draft = Draft::default();
     draft.take("name", name, &mut |_| ());
     if let Some((line, height)) = rest.first() {
@@ -128,15 +178,17 @@ fn site(
     if rest.len() > 1 {
         collector.report.add("line behind the height: dropped", || Location::line(rest[1].0));
     }
-    let note = "longitude counted westwards, as SPLAT! does";
-    collector.report.add(note, || Location::line(*lon_line));
+    if place.is_westward {
+        let note = "longitude counted westwards, as SPLAT! does";
+        collector.report.add(note, || Location::line(lon_line));
+    }
     let at = |key: &str| match key {
-        "lat" => Location::new(*lat_line as u64, "lat"),
-        "lon" => Location::new(*lon_line as u64, "lon"),
+        "lat" => Location::new(lat_line as u64, "lat"),
+        "lon" => Location::new(lon_line as u64, "lon"),
         key => Location::path(key),
     };
     companions.complete(&mut draft, options, collector)?;
-    collector.node(&mut draft, (lat_deg, -west_deg), &at)
+    collector.node(&mut draft, (lat_deg, lon_deg), &at)
 }
 
 /// Files of a site.

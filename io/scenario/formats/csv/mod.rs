@@ -2,7 +2,7 @@
 //! a mapping, measured levels ([`levels`]); the rows of a recording.
 //!
 //! The header decides: columns come in any order, under their own names or common others
-//! (`latitude`, `lng`, `x`, `title`, …). `radio` and `antenna` are ids of presets; columns such as
+//! (`latitude`, `lng`, `x`, `title`, …); a position may be one text or UTM in columns. `radio` and `antenna` are ids of presets; columns such as
 //! `frequency_mhz` go over them, and over the default station where no preset is named. The row
 //! whose cell in the column `deployment` is not empty is the deployment's: its name under `name`,
 //! all else as JSON in that cell.
@@ -16,6 +16,7 @@ pub mod levels;
 mod read;
 mod times;
 pub mod tracks;
+mod utm;
 mod write;
 
 use std::io;

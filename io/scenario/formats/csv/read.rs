@@ -15,6 +15,7 @@ use super::super::plan::{PlanFile, values};
 use super::super::report::Report;
 use super::super::text::{line_of_row, text};
 use super::axis::{self, Axis, Parts};
+use super::utm::{self, Grid};
 use super::{FORMAT, unguarded};
 
 /// Columns in one table: every one that is known, and many times as many others.
@@ -40,10 +41,13 @@ pub(super) fn header_begin(text: &str) -> usize {
     0
 }
 
-/// `true` if a line is the header of a plan: it has columns of latitude and longitude.
+/// `true` if a line is the header of a plan: it has columns of latitude and longitude, or of UTM.
 pub(super) fn is_header(line: &str) -> bool {
-    let cells = line.split(char::from(delimiter(line)));
-    let fields = cells.filter_map(|cell| match Field::of(cell.trim_matches('"')) {
+    let cells = line.split(char::from(delimiter(line))).map(|cell| cell.trim_matches('"'));
+    if Grid::of(cells.clone()).is_some() || utm::lacks_zone(cells.clone()) {
+        return true;
+    }
+    let fields = cells.filter_map(|cell| match Field::of(cell) {
         Meaning::Known { field, .. } | Meaning::Noted(field, _) => Some(field),
         Meaning::OtherHeight | Meaning::Unknown => None,
     });
@@ -147,6 +151,20 @@ enum Place {
     Axes { lat: usize, lon: usize, parts: [Parts; 2] },
     /// Both in one text.
     Position { column: usize },
+    /// Zone, easting and northing.
+    Utm(Grid),
+}
+
+/// Columns of UTM, where no column has degrees or whole positions.
+fn grid_of(names: &[String]) -> Option<Grid> {
+    let has = |wanted: Field| {
+        names.iter().filter(|name| !utm::is_plane(name)).any(|name| match Field::of(name) {
+            Meaning::Known { field, .. } | Meaning::Noted(field, _) => field == wanted,
+            Meaning::OtherHeight | Meaning::Unknown => false,
+        })
+    };
+    let has_degrees = has(Field::Position) || has(Field::Lat) && has(Field::Lon);
+    Grid::of(names.iter().map(String::as_str)).filter(|_| !has_degrees)
 }
 
 /// The columns in their order.
@@ -174,6 +192,7 @@ impl Columns {
         }
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         let cloud_rf_height = names.iter().position(|name| is_cloud_rf_height(name, &names));
+        let grid = grid_of(&names);
         let mut at = [None; 4];
         let mut has_meaning = vec![false; names.len()];
         let mut unique_names = Vec::new();
@@ -187,6 +206,9 @@ impl Columns {
             }
             unique_names.push(name);
             let here = || Location::new(line, name.as_str());
+            if grid.is_some_and(|grid| grid.has(index)) {
+                continue;
+            }
             if cloud_rf_height == Some(index) {
                 collector.report.add(CLOUD_RF_ALT, here);
                 has_meaning[index] = true;
@@ -220,11 +242,20 @@ impl Columns {
                     continue;
                 }
             };
+            // Several spellings of one position: the first counts.
+            if field == Field::Position && place.is_some() {
+                collector.report.dropped("column", name, here);
+                continue;
+            }
             if let Some(first) = place.replace(index) {
                 let actual = format!("{} besides {}", quoted(name), quoted(&names[first]));
                 let allowed = "one column for each of latitude and longitude";
                 return Err((name.clone(), Fault::new("", actual, allowed)));
             }
+        }
+        if let Some(grid) = grid {
+            let place = Place::Utm(grid);
+            return Ok(Self { names, cloud_rf_height, place, deployment: at[2], has_meaning });
         }
         match at {
             [Some(lat), Some(lon), deployment, _] => {
@@ -237,10 +268,14 @@ impl Columns {
             }
             _ => {
                 let actual = format!("the columns {}", quoted(&names.join(", ")));
-                Err(whole(
-                    actual,
-                    "a header with lat and lon, and name, role, height_agl_m, radio, …",
-                ))
+                let allowed = match utm::lacks_zone(names.iter().map(String::as_str)) {
+                    true => "a column zone beside easting and northing, with values such as 32V",
+                    false => {
+                        "a header with lat and lon, or zone, easting and northing, and name, role, \
+                         height_agl_m, radio, …"
+                    }
+                };
+                Err(whole(actual, allowed))
             }
         }
     }
@@ -312,6 +347,8 @@ impl Row<'_> {
             ("lat", Place::Axes { lat, .. }) => self.place(&columns.names[*lat]),
             ("lon", Place::Axes { lon, .. }) => self.place(&columns.names[*lon]),
             ("lat" | "lon", Place::Position { column }) => self.place(&columns.names[*column]),
+            ("lat", Place::Utm(grid)) => self.place(&columns.names[grid.northing]),
+            ("lon", Place::Utm(grid)) => self.place(&columns.names[grid.easting]),
             (key, _) => self.place(field::column(key)),
         };
         match collector.node(&mut draft, place, &at) {
@@ -351,9 +388,6 @@ impl Row<'_> {
                 let fault = |allowed: String| {
                     (names[column].as_str(), Fault::new("", quoted(cell), allowed))
                 };
-                if let Some(place) = values::well_known_text(cell) {
-                    return Ok(place);
-                }
                 // The header states the order; letters of hemispheres in the cell state it themselves.
                 let has_letters = cell.chars().any(char::is_alphabetic);
                 if is_longitude_first(&names[column]) && !has_letters {
@@ -368,6 +402,9 @@ impl Row<'_> {
                 }
                 Ok((point.lat_deg(), point.lon_deg()))
             }
+            Place::Utm(grid) => grid
+                .degrees(|index| self.cell(index).trim())
+                .map_err(|(column, fault)| (names[column].as_str(), fault)),
         }
     }
 

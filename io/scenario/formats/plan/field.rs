@@ -136,7 +136,7 @@ const ALIASES: [(&str, Field, &str); 45] = [
 ];
 
 /// Aliases of columns in other languages and programs, with letters of their alphabets as plain ones.
-const FOREIGN: [(&str, Field); 55] = [
+const FOREIGN: [(&str, Field); 64] = [
     ("site", Field::Name),
     ("site_name", Field::Name),
     ("node", Field::Name),
@@ -175,6 +175,15 @@ const FOREIGN: [(&str, Field); 55] = [
     ("locator", Field::Position),
     ("mgrs", Field::Position),
     ("wkt", Field::Position),
+    ("wkt_geom", Field::Position),
+    ("geometry", Field::Position),
+    ("geom", Field::Position),
+    ("the_geom", Field::Position),
+    ("coords", Field::Position),
+    ("lat_lon", Field::Position),
+    ("latlon", Field::Position),
+    ("utm", Field::Position),
+    ("plus_code", Field::Position),
     ("lon_lat", Field::Position),
     ("longitude_latitude", Field::Position),
     // CloudRF.

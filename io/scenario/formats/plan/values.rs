@@ -26,17 +26,6 @@ fn decimal_comma(text: &str) -> Option<f64> {
     (!is_thousands && number.is_finite()).then_some(number)
 }
 
-/// Latitude and longitude of a point as well-known text: `POINT (11.94 57.71)`, longitude first.
-pub(crate) fn well_known_text(text: &str) -> Option<(f64, f64)> {
-    let upper = text.trim().to_ascii_uppercase();
-    let rest = upper.strip_prefix("SRID=4326;").unwrap_or(&upper).strip_prefix("POINT")?;
-    let rest = rest.trim_start().trim_start_matches('Z').trim();
-    let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
-    let mut numbers = inside.split_whitespace().map(str::parse::<f64>);
-    let (lon_deg, lat_deg) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    Some((lat_deg, lon_deg))
-}
-
 /// A position, and whether its longitude was wrapped into [-180, 180]. Faults have the key `lat`
 /// or `lon`.
 pub(crate) fn position(lat_deg: f64, lon_deg: f64) -> Result<(GeoPoint, bool), Fault> {

@@ -39,6 +39,99 @@ fn site_files_give_longitudes_westwards_and_heights_in_feet_or_metres() {
 }
 
 #[test]
+fn site_files_have_commas_letters_and_whole_positions() {
+    for (text, (lat_deg, lon_deg, height_m), is_westward) in [
+        ("Comma\n57,7142\n-11,9367\n12,5 m\n", (57.7142, 11.9367, 12.5), true),
+        ("Comma\n57 42,852\n-11 56,202\n10 m\n", (57.7142, 11.9367, 10.0), true),
+        ("Letters\n33.8688 S\n151.2093 E\n10 m\n", (-33.8688, 151.2093, 10.0), false),
+        ("Letters\nN57.7142\n11.9367W\n10 m\n", (57.7142, -11.9367, 10.0), false),
+        ("Marks\n57°42′51.12″\n11°56′12.12″\n10 m\n", (57.7142, -11.9367, 10.0), true),
+        ("Mast 1\n32V 674934.5 6400683.5\n30 m\n", (57.7142, 11.9367, 30.0), false),
+        ("Mast 2\n32VPK7493400683\n100\n", (57.7142, 11.9367, 30.48), false),
+        ("Mast 3\nPOINT(11.9367 57.7142)\n30 m\n", (57.7142, 11.9367, 30.0), false),
+    ] {
+        let (plan, notes) = plan_of(QTH, text);
+        let node = &plan.nodes[0];
+        let (at, height_agl_m) = (node.position, node.station.height_agl_m);
+        assert!((at.lat_deg() - lat_deg).abs() < 2e-5, "{text}: {at:?}");
+        assert!((at.lon_deg() - lon_deg).abs() < 2e-5, "{text}: {at:?}");
+        assert!((height_agl_m - height_m).abs() < 1e-9, "{text}: {height_agl_m}");
+        assert_eq!(count(&notes, "longitude counted westwards") == 1, is_westward, "{text}");
+        assert_eq!(identify(&Source::of(text.into())).unwrap().name, "qth", "{text}");
+    }
+    for (text, parts) in [
+        ("a\n32V 50000 6400683\n30 m\n", &["line 2", "an easting of 100000"][..]),
+        ("a\n57.7\n11.9 N\n10\n", &["line 3", "degrees, minutes and seconds", "UTM"]),
+        ("a\n57 42 51 11 56 12\n10\n", &["line 2", "a whole position has letters"]),
+        ("a\n57,75,3\n-11.9\n10\n", &["line 2", "degrees"]),
+    ] {
+        refused(QTH, text.as_bytes(), parts);
+    }
+}
+
+#[test]
+fn tables_have_positions_in_columns_of_utm() {
+    let near = |text: &str, lat_deg: f64, lon_deg: f64| {
+        let (plan, _) = plan_of(CSV, text);
+        let at = plan.nodes[0].position;
+        let is_near =
+            (at.lat_deg() - lat_deg).abs() < 1e-4 && (at.lon_deg() - lon_deg).abs() < 1e-4;
+        assert!(is_near, "{text}: {at:?}");
+        assert_eq!(identify(&Source::of(text.into())).unwrap().name, "csv", "{text}");
+    };
+    for text in [
+        "name,zone,easting,northing\na,32V,674955.4,6400292.6\n",
+        "name;UTM Zone;Hemisphere;Easting (m);Northing (m)\na;32;N;674955,4;6400292,6\n",
+        "name,x,y,zone\na,674955.4,6400292.6,32N\n",
+        "name,utm\na,32V 674955.4 6400292.6\n",
+    ] {
+        near(text, 57.7142, 11.9367);
+    }
+    near("site,utm_zone,utm_e,utm_n\nb,56H,334369,6250948\n", -33.8688, 151.2093);
+    // Degrees go first, whatever stands beside them.
+    near("name,lat,lon,zone,easting,northing\na,57.7,11.9,32V,1,2\n", 57.7, 11.9);
+    let (plan, notes) =
+        plan_of(CSV, "name,zone,easting,northing\na,32V,674955,6400293\nb,32,674955,6400293\n");
+    assert_eq!(plan.nodes.len(), 1);
+    assert_notes(&notes, &["such as 32V or 32N"]);
+    for (text, parts) in [
+        ("name,easting,northing\na,674955,6400293\n", &["a column zone", "32V"][..]),
+        ("name,zone,easting,northing\na,32V,57.7,11.9\n", &["line 2: zone", "an easting of"]),
+        ("name,zone,easting,northing\na,32V,far,6400293\n", &["line 2: easting", "metres"]),
+        ("name,zone,easting,northing\na,18S,323394,4307395\n", &["line 2: zone", "a hemisphere"]),
+        ("name,zone\na,32V\n", &["lat and lon, or zone, easting and northing"]),
+    ] {
+        refused(CSV, text.as_bytes(), parts);
+    }
+}
+
+#[test]
+fn tables_have_positions_as_well_known_text() {
+    for (header, cell) in [
+        ("wkt", "POINT(11.9 57.7)"),
+        ("geometry", "POINT Z (11.9 57.7 20)"),
+        ("the_geom", "SRID=4326;POINT(11.9 57.7)"),
+        ("position", "\"POINT(11,9 57,7)\""),
+        ("lon_lat", "POINT(11.9 57.7)"),
+    ] {
+        let (plan, _) = plan_of(CSV, &format!("name,{header}\na,{cell}\n"));
+        let at = plan.nodes[0].position;
+        assert_eq!((at.lat_deg(), at.lon_deg()), (57.7, 11.9), "{header}: {cell}");
+    }
+    for (cell, part) in [
+        ("LINESTRING(11.9 57.7)", "longitude first"),
+        ("SRID=3006;POINT(319000 6400000)", "SRID=4326"),
+        ("POINT(57.7 111.9)", "swapped"),
+    ] {
+        refused(CSV, format!("name,wkt\na,{cell}\n").as_bytes(), &["line 2: wkt", part]);
+    }
+    // A second spelling of the position is dropped.
+    let (plan, notes) = plan_of(CSV, "name,wkt,plus_code\na,POINT(11.9 57.7),9F9HPW7P+MM\n");
+    assert_eq!(plan.nodes[0].position.lat_deg(), 57.7);
+    assert_notes(&notes, &["\"plus_code\""]);
+}
+
+#[test]
 fn site_files_at_fault_name_line_and_what_is_allowed() {
     let cases: [(&str, &[&str]); 5] = [
         ("a\n57.7\n", &["found 2 lines", "a line each"]),
