@@ -9,9 +9,7 @@ use garde::Validate;
 use groundwave_model::link::Probe;
 use groundwave_model::radio::environment::Environment;
 use groundwave_model::radio::presets::Role;
-use groundwave_model::radio::station::{
-    HEIGHT_AGL_M_MAX, HEIGHT_MSL_M, WOODLAND_DEPTH_M_MAX, below_full_turn,
-};
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M, WOODLAND_DEPTH_M_MAX};
 use groundwave_model::radio::{Indoor, Surroundings};
 use groundwave_model::terrain::Posts;
 use groundwave_simulation::link::UPDATE_DISTANCE_M_MAX;
@@ -306,9 +304,8 @@ pub struct NodeFile {
 #[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct PointingFile {
-    /// Clockwise from true north, deg, [0, 360).
-    #[garde(range(min = 0.0), inner(custom(below_full_turn)))]
-    #[schemars(extend("exclusiveMaximum" = 360.0))]
+    /// Clockwise from true north, deg, [-360, 360]; kept from 0 to below 360.
+    #[garde(range(min = -360.0, max = 360.0))]
     pub azimuth_deg: Option<f64>,
     /// Above the horizontal, deg, [-90, 90]; left out with `azimuth_deg`, 0; left out with `at`,
     /// computed.

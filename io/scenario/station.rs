@@ -255,7 +255,7 @@ pub(super) fn pointing(
 ) -> Option<Pointing> {
     match (file.azimuth_deg, &file.at) {
         (Some(azimuth_deg), None) => {
-            Some(Pointing { azimuth_deg, elevation_deg: file.elevation_deg.unwrap_or(0.0) })
+            Some(Pointing::new(azimuth_deg, file.elevation_deg.unwrap_or(0.0)))
         }
         (None, Some(name)) => {
             let path = path.key("at");

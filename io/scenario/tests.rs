@@ -214,6 +214,10 @@ fn antennas_aim_at_nodes() {
     assert!((pointing["elevation_deg"].as_f64().unwrap() - want_deg).abs() < 1e-3, "{pointing}");
     let pointing = at("pointing = { azimuth_deg = 123.5, elevation_deg = -2 }\n");
     assert_eq!(pointing, json!({ "azimuth_deg": 123.5, "elevation_deg": -2.0 }));
+    for (azimuth, kept_deg) in [("-90", 270.0), ("360", 0.0), ("-360", 0.0)] {
+        let pointing = at(&format!("pointing = {{ azimuth_deg = {azimuth} }}\n"));
+        assert_eq!(pointing["azimuth_deg"], kept_deg, "{azimuth}");
+    }
 }
 
 #[test]

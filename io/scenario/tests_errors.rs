@@ -126,8 +126,8 @@ fn numbers_that_toml_allows_and_a_scenario_does_not() {
 fn values_out_of_range_are_refused() {
     check(&node("ground_msl_m = 10000"), "10000 is out of range; allowed: [-500, 9000]");
     check(
-        &node("pointing = { azimuth_deg = 360 }"),
-        "node[2].pointing.azimuth_deg: 360 is out of range; allowed: ",
+        &node("pointing = { azimuth_deg = 361 }"),
+        "node[2].pointing.azimuth_deg: 361 is out of range; allowed: [-360, 360]",
     );
     check(
         &node("antenna = { preset = \"omni_5\", gain_dbi = 99 }"),

@@ -4,7 +4,7 @@ use garde::Validate;
 use groundwave_propagation::polarization::Polarization;
 use groundwave_values::bounds::{bounded, finite};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::pattern::Pattern;
 use super::surroundings::{Indoor, Surroundings};
@@ -176,9 +176,9 @@ fn is_zero(value: &f64) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Pointing {
-    /// Clockwise from true north, deg, [0, 360).
-    #[garde(range(min = 0.0), custom(below_full_turn))]
-    #[schemars(extend("exclusiveMaximum" = 360.0))]
+    /// Clockwise from true north, deg, [-360, 360]; kept from 0 to below 360.
+    #[serde(deserialize_with = "azimuth")]
+    #[garde(range(min = -360.0, max = 360.0), custom(finite))]
     pub azimuth_deg: f64,
     /// Above the local horizontal, deg, [-90, 90].
     #[serde(default)]
@@ -186,20 +186,33 @@ pub struct Pointing {
     pub elevation_deg: f64,
 }
 
+impl Pointing {
+    /// The direction of an azimuth, deg, [-360, 360], which is kept from 0 to below 360, and an elevation, deg, [-90, 90].
+    /// Values beyond stay as they are, for the check.
+    #[must_use]
+    pub fn new(azimuth_deg: f64, elevation_deg: f64) -> Self {
+        Self { azimuth_deg: normal_azimuth_deg(azimuth_deg), elevation_deg }
+    }
+}
+
+/// An azimuth of [-360, 360] deg in [0, 360); another one stays as it is.
+fn normal_azimuth_deg(azimuth_deg: f64) -> f64 {
+    if !(-360.0..=360.0).contains(&azimuth_deg) {
+        return azimuth_deg;
+    }
+    // A tiny angle to the west rounds to a whole turn; zero has one sign.
+    let turned = azimuth_deg.rem_euclid(360.0);
+    if turned < 360.0 { turned + 0.0 } else { 0.0 }
+}
+
+/// Reads an azimuth.
+fn azimuth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    f64::deserialize(deserializer).map(normal_azimuth_deg)
+}
+
 /// Schema of [`Polarization`], whose module has no schemas.
 pub(super) fn polarization_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["horizontal", "vertical"] })
-}
-
-/// Accepts an azimuth below 360 deg; north is 0.
-///
-/// # Errors
-/// When it is 360 or more.
-pub fn below_full_turn(azimuth_deg: &f64, _: &()) -> garde::Result {
-    if *azimuth_deg < 360.0 {
-        return Ok(());
-    }
-    Err(garde::Error::new("not below 360"))
 }
 
 /// One stream where the document has no number.
@@ -219,4 +232,37 @@ bounded! {
     Waveform: "radio.waveform",
     Antenna: "antenna",
     Pointing: "pointing",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn azimuths_of_a_turn_either_way_are_kept_from_0_to_below_360() {
+        for (azimuth_deg, kept_deg) in [
+            (0.0, 0.0),
+            (-0.0, 0.0),
+            (359.9, 359.9),
+            (360.0, 0.0),
+            (-90.0, 270.0),
+            (-360.0, 0.0),
+            (-1e-20, 0.0),
+        ] {
+            let pointing = Pointing::new(azimuth_deg, 2.0);
+            assert_eq!(pointing.azimuth_deg.to_bits(), f64::to_bits(kept_deg), "{azimuth_deg}");
+            pointing.validate().unwrap();
+            let document = serde_json::json!({ "azimuth_deg": azimuth_deg, "elevation_deg": 2 });
+            assert_eq!(serde_json::from_value::<Pointing>(document).unwrap(), pointing);
+        }
+        for azimuth_deg in [360.1, -361.0, f64::NAN, f64::INFINITY] {
+            let pointing = Pointing::new(azimuth_deg, 0.0);
+            assert!(pointing.validate().is_err(), "{azimuth_deg}");
+        }
+        let error = Pointing::new(370.0, 0.0).validate().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "invalid pointing.azimuth_deg: found 370, allowed [-360, 360]"
+        );
+    }
 }

@@ -82,7 +82,7 @@ pub struct StationOptions {
     #[arg(long, allow_hyphen_values = true, value_name = "DB", value_delimiter = ',')]
     feeder_db: Vec<f64>,
 
-    /// Boresight, clockwise from true north, deg; without it a directive antenna looks at the other end
+    /// Boresight, clockwise from true north, deg, -360 to 360; without it a directive antenna looks at the other end
     #[arg(long, allow_hyphen_values = true, value_name = "DEG", value_delimiter = ',')]
     azimuth: Vec<f64>,
 
@@ -224,8 +224,7 @@ impl StationOptions {
             antenna.polarization = *polarization;
         }
         if let Some(azimuth_deg) = at("azimuth", &self.azimuth, end)? {
-            let pointing = Pointing { azimuth_deg: *azimuth_deg, elevation_deg: 0.0 };
-            station.pointing = Some(pointing);
+            station.pointing = Some(Pointing::new(*azimuth_deg, 0.0));
         }
         match (at("tilt", &self.tilt, end)?, &mut station.pointing) {
             (None, _) => {}
@@ -248,4 +247,32 @@ impl StationOptions {
 fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = &'a str>) -> Failure {
     let allowed = allowed.collect::<Vec<_>>().join(", ");
     Failure::Input(format!("unknown {what} preset: found {name:?}, allowed {allowed}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use groundwave_model::sample;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        stations: StationOptions,
+    }
+
+    #[test]
+    fn azimuths_of_a_turn_either_way_are_kept_from_0_to_below_360() {
+        let pointing = |azimuth: &str| {
+            let options = Line::parse_from(["link", "--azimuth", azimuth]).stations;
+            let mut station = sample::station();
+            options.apply(0, &mut station).map(|()| station.pointing.unwrap().azimuth_deg)
+        };
+        for (azimuth, kept_deg) in [("-90", 270.0), ("360", 0.0), ("-360,10", 0.0), ("0", 0.0)] {
+            assert_eq!(pointing(azimuth).unwrap(), kept_deg, "{azimuth}");
+        }
+        let error = pointing("-361").unwrap_err();
+        assert!(error.message().contains("found -361, allowed [-360, 360]"), "{error:?}");
+    }
 }

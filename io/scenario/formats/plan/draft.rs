@@ -195,10 +195,10 @@ impl Draft {
         // Without an azimuth the tilt is one of the lobe, see the antenna.
         let tilt = self.number(Field::Tilt)?.filter(|_| azimuth.is_some());
         match (azimuth, elevation.or(tilt.map(|deg| -deg))) {
-            (Some(azimuth_deg), elevation) => Ok(Some(Pointing {
-                azimuth_deg,
-                elevation_deg: elevation.or(self.pointing.map(|p| p.elevation_deg)).unwrap_or(0.0),
-            })),
+            (Some(azimuth_deg), elevation) => {
+                let elevation = elevation.or(self.pointing.map(|own| own.elevation_deg));
+                Ok(Some(Pointing::new(azimuth_deg, elevation.unwrap_or(0.0))))
+            }
             (None, Some(_)) => {
                 let allowed = "a pointing_azimuth_deg with a pointing_elevation_deg";
                 Err(Fault::new("pointing_azimuth_deg", "nothing", allowed))

@@ -107,6 +107,16 @@ fn columns_go_over_presets_and_presets_over_defaults() {
 }
 
 #[test]
+fn azimuths_of_a_turn_either_way_are_read() {
+    let text = "name,lat,lon,azimuth\na,57,11,360\nb,57,11.1,-90\nc,57,11.2,361\n";
+    let (plan, notes) = plan_of(CSV, text);
+    let azimuths: Vec<_> =
+        plan.nodes.iter().map(|node| node.station.pointing.unwrap().azimuth_deg).collect();
+    assert_eq!(azimuths, [0.0, 270.0]);
+    assert_notes(&notes, &["found 361, allowed [-360, 360]"]);
+}
+
+#[test]
 fn faults_have_their_place() {
     let cases: [(&str, &[&str]); 16] = [
         (

@@ -209,7 +209,7 @@ fn nonsense_is_refused_by_name() {
     assert_eq!(refuse(&|s| s.antenna.azimuth_beamwidth_deg = 0.0), "antenna.azimuth_beamwidth_deg");
     let bad_rate = Waveform::Lora { spreading_factor: 13, coding_rate: 5 };
     assert_eq!(refuse(&|s| s.radio.waveform = bad_rate.clone()), "radio.waveform.spreading_factor");
-    let east = super::super::Pointing { azimuth_deg: 360.0, elevation_deg: 0.0 };
+    let east = super::super::Pointing { azimuth_deg: 361.0, elevation_deg: 0.0 };
     assert_eq!(refuse(&|s| s.pointing = Some(east)), "pointing.azimuth_deg");
     let env = Environment { k_factor: 0.0, ..Environment::default() };
     let refused = evaluate(&flat(5e3), [0.0; 2], &good, &good, &env, 1).unwrap_err();
