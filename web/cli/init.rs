@@ -31,7 +31,7 @@ pub struct Init {
     /// Scenario file to write; `-` is standard output
     file: PathBuf,
 
-    /// Middle of the mesh: LAT,LON in degrees, UTM, MGRS, a Maidenhead locator, a plus code or the name of a
+    /// Middle of the mesh: LAT,LON[,HEIGHT_AGL_M] in degrees and metres, UTM, MGRS, a Maidenhead locator, a plus code or the name of a
     /// town, with its country where there are several: Uppsala,SE
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     at: Option<String>,
@@ -52,15 +52,10 @@ pub struct Init {
     #[arg(long, value_name = "KM", default_value_t = 3.0, allow_negative_numbers = true)]
     spacing_km: f64,
 
-    /// Antenna height of all nodes, m above ground, or with a unit: 30ft
-    #[arg(
-        long,
-        value_name = "M",
-        default_value = "10",
-        allow_negative_numbers = true,
-        value_parser = height_m
-    )]
-    height: f64,
+    /// Antenna height of all nodes, of the others where --at has one for the node in the middle, m above ground, or
+    /// with a unit: 30ft [default: that of --at, else 10]
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = height_m)]
+    height: Option<f64>,
 
     /// Flat ground at 0 m instead of terrain
     #[arg(long)]
@@ -75,10 +70,15 @@ pub struct Init {
     force: bool,
 }
 
+/// Antenna height where none is named, m above ground.
+const HEIGHT_WHERE_UNNAMED_M: f64 = 10.0;
+
 /// A scenario to be.
 struct Draft {
     title: String,
     middle: GeoPoint,
+    /// Antenna height that the place states, m above ground.
+    middle_agl_m: Option<f64>,
     radio: String,
     nodes: u8,
 }
@@ -146,7 +146,7 @@ impl Init {
                 return Err(Failure::Input(what.to_owned()));
             }
         };
-        let (middle, _) = place::read(&place)?;
+        let (middle, middle_agl_m) = place::read(&place)?;
         let radio = match (&self.radio, self.at.is_none()) {
             (Some(radio), _) => radio.clone(),
             (None, true) if ask("Radio", Some("lora_868_eu")) => answer("lora_868_eu")?,
@@ -159,11 +159,15 @@ impl Init {
                 "invalid --radio: found {radio:?}, allowed {allowed}"
             )));
         }
-        Ok(Draft { title, middle, radio, nodes: self.nodes.unwrap_or(4) })
+        Ok(Draft { title, middle, middle_agl_m, radio, nodes: self.nodes.unwrap_or(4) })
     }
 
     fn text(&self, draft: &Draft) -> Result<String, Failure> {
-        let Draft { title, middle, radio, nodes } = draft;
+        let Draft { title, middle, middle_agl_m, radio, nodes } = draft;
+        let height_m = |is_middle: bool| match is_middle {
+            true => middle_agl_m.or(self.height),
+            false => self.height.or(*middle_agl_m),
+        };
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let mut text = format!(
             "# groundwave run FILE; every key is described by `groundwave schema` and scenarios/README.md.\n\
@@ -187,7 +191,7 @@ impl Init {
                 text,
                 "\n[[node]]\nname = \"n{node}\"\nlat_deg = {lat_deg:.5}\nlon_deg = {lon_deg:.5}\n\
                  height_agl_m = {}\nradio = {}\nantenna = \"{antenna}\"\n",
-                self.height,
+                height_m(node == 0).unwrap_or(HEIGHT_WHERE_UNNAMED_M),
                 quoted(radio)
             );
         }
@@ -284,19 +288,38 @@ fn answer(default: &str) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        init: Init,
+    }
+
+    /// Text of the scenario of a command line.
+    fn text_of(at: &str, more: &[&str]) -> String {
+        let line = ["init", "m.toml", "--at", at];
+        let init = <Line as clap::Parser>::parse_from(line.iter().chain(more)).init;
+        init.text(&init.draft().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn height_of_the_place_is_that_of_the_node_in_the_middle() {
+        for (at, more, heights_m) in [
+            ("57.70,11.93", &[][..], ["10", "10"]),
+            ("57.70,11.93,30", &[], ["30", "30"]),
+            ("57.70,11.93,30", &["--height", "5"], ["30", "5"]),
+            ("57.70,11.93", &["--height", "5"], ["5", "5"]),
+            ("32V 674934 6400683;2,5", &[], ["2.5", "2.5"]),
+        ] {
+            let text = text_of(at, &[&["--flat", "--nodes", "2"], more].concat());
+            let lines: Vec<_> =
+                text.lines().filter_map(|line| line.strip_prefix("height_agl_m = ")).collect();
+            assert_eq!(lines, heights_m, "{at} {more:?}");
+        }
+    }
+
     #[test]
     fn tiles_lie_under_the_coverage_as_well() {
-        use clap::Parser;
-        #[derive(Parser)]
-        struct Line {
-            #[command(flatten)]
-            init: Init,
-        }
-        let text = |more: &[&str]| {
-            let line = ["init", "m.toml", "--at", "57.70,11.93"];
-            let init = Line::parse_from(line.iter().chain(more)).init;
-            init.text(&init.draft().unwrap()).unwrap()
-        };
+        let text = |more: &[&str]| text_of("57.70,11.93", more);
         let listed = |text: &str| text.contains("tiles = [\"N57E011\", \"N57E012\"]");
         assert!(!listed(&text(&[])) && listed(&text(&["--coverage-km", "8"])));
     }
