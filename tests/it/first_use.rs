@@ -72,7 +72,7 @@ fn invalid_options_of_init_give_errors_with_allowed_values() {
         (&["init", "-"][..], ["--at", "LAT,LON"]),
         (&["init", "-", "--at", "97,11"], ["97", "90"]),
         (&["init", "-", "--at", "57,11", "--radio", "lora"], ["\"lora\"", "lora_868_eu"]),
-        (&["init", "-", "--at", "57,11", "--spacing-km", "0"], ["--spacing-km", "above 0 to 100"]),
+        (&["init", "-", "--at", "57,11", "--spacing-km", "0"], ["--spacing-km", "0.01 to 100 km"]),
         (&["init", "-", "--at", "57,11", "--nodes", "1"], ["--nodes", "2 to 60"]),
         (&["init", "-", "--at", "57,11", "--height", "-3"], ["height", "-3"]),
     ] {

@@ -48,7 +48,7 @@ pub struct Init {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=60))]
     nodes: Option<u8>,
 
-    /// Radius of that circle, km, above 0 to 100
+    /// Radius of that circle, km, 0.01 to 100
     #[arg(long, value_name = "KM", default_value_t = 3.0, allow_negative_numbers = true)]
     spacing_km: f64,
 
@@ -61,7 +61,7 @@ pub struct Init {
     #[arg(long)]
     flat: bool,
 
-    /// Coverage of the node in the middle up to this distance, for `sweep`, km, above 0 to 200
+    /// Coverage of the node in the middle up to this distance, for `sweep`, km, 0.1 to 200
     #[arg(long, value_name = "KM", allow_negative_numbers = true)]
     coverage_km: Option<f64>,
 
@@ -69,6 +69,12 @@ pub struct Init {
     #[arg(long)]
     force: bool,
 }
+
+/// Range of the spacing, km: the positions of nodes have five decimals, a metre.
+const SPACING_KM: [f64; 2] = [0.01, 100.0];
+
+/// Range of the radius of the coverage, km: a cell of 3 arc-seconds has up to 93 m.
+const COVERAGE_KM: [f64; 2] = [0.1, 200.0];
 
 /// Antenna height where none is named, m above ground.
 const HEIGHT_WHERE_UNNAMED_M: f64 = 10.0;
@@ -134,9 +140,9 @@ impl Init {
 
     fn draft(&self) -> Result<Draft, Failure> {
         let title = self.title()?;
-        within("--spacing-km", self.spacing_km, 100.0)?;
+        within("--spacing-km", self.spacing_km, SPACING_KM)?;
         if let Some(coverage_km) = self.coverage_km {
-            within("--coverage-km", coverage_km, 200.0)?;
+            within("--coverage-km", coverage_km, COVERAGE_KM)?;
         }
         let place = match &self.at {
             Some(place) => place.clone(),
@@ -255,11 +261,11 @@ fn shell_argument(path: &str) -> String {
     }
 }
 
-fn within(option: &str, value: f64, maximum: f64) -> Result<(), Failure> {
-    match value > 0.0 && value <= maximum {
+fn within(option: &str, value: f64, [minimum, maximum]: [f64; 2]) -> Result<(), Failure> {
+    match (minimum..=maximum).contains(&value) {
         true => Ok(()),
         false => Err(Failure::Input(format!(
-            "invalid {option}: found {value} km, allowed above 0 to {maximum} km"
+            "invalid {option}: found {value} km, allowed {minimum} to {maximum} km"
         ))),
     }
 }
@@ -314,6 +320,22 @@ mod tests {
             let lines: Vec<_> =
                 text.lines().filter_map(|line| line.strip_prefix("height_agl_m = ")).collect();
             assert_eq!(lines, heights_m, "{at} {more:?}");
+        }
+    }
+
+    #[test]
+    fn tiny_and_huge_distances_give_the_allowed_ones() {
+        for (option, value, allowed) in [
+            ("--spacing-km", "1e-9", "allowed 0.01 to 100 km"),
+            ("--spacing-km", "1e9", "allowed 0.01 to 100 km"),
+            ("--spacing-km", "nan", "allowed 0.01 to 100 km"),
+            ("--coverage-km", "1e-9", "allowed 0.1 to 200 km"),
+            ("--coverage-km", "-1", "allowed 0.1 to 200 km"),
+        ] {
+            let line = ["init", "m.toml", "--at", "57.70,11.93", option, value];
+            let error = <Line as clap::Parser>::parse_from(line).init.draft().err().unwrap();
+            assert!(error.message().starts_with(&format!("invalid {option}: found ")), "{error:?}");
+            assert!(error.message().ends_with(allowed), "{error:?}");
         }
     }
 

@@ -1,7 +1,9 @@
 //! Values of options with a unit of their own: `30ft`, `100mW`, `6.85dBd`, `5.8GHz`.
 
+use groundwave_http::Failure;
 use groundwave_model::link::ProbeRate;
 use groundwave_scenario::formats::{Quantity, with_unit};
+use groundwave_scenario::limits::STEP_S_MIN;
 
 /// Reads a number in the first unit, which may be left out, or in any unit of the quantity; errors name those.
 fn read(quantity: Quantity, text: &str, units: [&str; 2]) -> Result<f64, String> {
@@ -26,6 +28,22 @@ pub fn power_dbm(text: &str) -> Result<f64, String> {
 pub fn gain_dbi(text: &str) -> Result<f64, String> {
     read(Quantity::GainDbi, text, ["dBi", "dBd"])
 }
+
+/// Checks the seconds between two steps of an option.
+pub fn step_s(option: &str, step_s: f64, [minimum_s, maximum_s]: [f64; 2]) -> Result<f64, Failure> {
+    match (minimum_s..=maximum_s).contains(&step_s) {
+        true => Ok(step_s),
+        false => Err(Failure::Input(format!(
+            "invalid {option}: found {step_s} s, allowed {minimum_s} to {maximum_s} s"
+        ))),
+    }
+}
+
+/// Range of the seconds between lines about a replay: from the shortest tick of a scenario to 30 years.
+pub const LINE_STEP_S: [f64; 2] = [STEP_S_MIN, 1e9];
+
+/// Range of the seconds between two snapshots: from the shortest tick of a scenario to a leap year.
+pub const SNAPSHOT_STEP_S: [f64; 2] = [STEP_S_MIN, 366.0 * 86_400.0];
 
 /// Rate of probes of routing protocols.
 pub fn probe_rate(text: &str) -> Result<ProbeRate, String> {
@@ -56,6 +74,16 @@ mod tests {
         assert_eq!(gain_dbi("9e0dBi"), Ok(9.0));
         assert_eq!(frequency_mhz("5.8GHz"), Ok(5800.0));
         assert_eq!(frequency_mhz("868.1"), Ok(868.1));
+    }
+
+    #[test]
+    fn tiny_and_huge_steps_give_the_allowed_ones() {
+        assert_eq!(step_s("--step", 60.0, SNAPSHOT_STEP_S).unwrap(), 60.0);
+        for found_s in [0.0, 1e-9, -1.0, 1e12, f64::NAN, f64::INFINITY] {
+            let error = step_s("--step", found_s, LINE_STEP_S).unwrap_err();
+            let text = format!("invalid --step: found {found_s} s, allowed 0.001 to 1000000000 s");
+            assert_eq!(error.message(), text);
+        }
     }
 
     #[test]

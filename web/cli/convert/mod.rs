@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::log;
 use super::output::{self, Output, is_stdio, named, warning, write_whole};
-use super::quantity::{height_m, probe_rate};
+use super::quantity::{SNAPSHOT_STEP_S, height_m, probe_rate, step_s};
 
 /// Turn a document into one of another format, without a server
 ///
@@ -357,11 +357,7 @@ impl Convert {
 
     fn options(&self) -> Result<ReadOptions, Failure> {
         let mut options = ReadOptions::new(self.station()?);
-        if !(self.step.is_finite() && self.step > 0.0) {
-            let what = format!("invalid --step: found {}, allowed seconds above 0", self.step);
-            return Err(Failure::Input(what));
-        }
-        options.step_s = self.step;
+        options.step_s = step_s("--step", self.step, SNAPSHOT_STEP_S)?;
         options.origin = self.origin.as_deref().map(origin).transpose()?;
         let dialect = self.dialect.as_deref().map(|name| {
             Dialect::named(name).ok_or_else(|| {
@@ -451,5 +447,10 @@ impl Convert {
 
 /// Value of `--origin`.
 fn origin(text: &str) -> Result<GeoPoint, Failure> {
-    groundwave_coordinate::parse(text).map_err(|error| Failure::Input(format!("--origin: {error}")))
+    groundwave_coordinate::parse(text).map_err(|error| {
+        Failure::Input(format!(
+            "invalid --origin: found {:?}, allowed {}",
+            error.found, error.allowed
+        ))
+    })
 }

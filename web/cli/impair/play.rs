@@ -11,7 +11,7 @@ use groundwave_impaird::player::{Due, Playback, Played, play};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
 use groundwave_io_impair::quantity::print_duration;
-use groundwave_io_impair::timeline::{Timeline, TimelineOptions};
+use groundwave_io_impair::timeline::{Timeline, TimelineOptions, WINDOW_NS_MIN};
 use groundwave_io_impair::timeline_file::load;
 use groundwave_io_impair::trace_rates::OUTAGE;
 use groundwave_text::{Align, Table};
@@ -98,8 +98,13 @@ impl Play {
     }
 
     fn read(&self, directions: Vec<Direction>) -> Result<(Timeline, Playback), Failure> {
-        let invalid = |option: &str, what: String| Failure::Input(format!("--{option}: {what}"));
+        let invalid =
+            |option: &str, what: String| Failure::Input(format!("invalid --{option}: {what}"));
         let window = quantity::duration_ns(&self.window).map_err(|what| invalid("window", what))?;
+        if window < WINDOW_NS_MIN {
+            let (window, minimum) = (print_duration(window), print_duration(WINDOW_NS_MIN));
+            return Err(invalid("window", format!("found {window}, allowed {minimum} or more")));
+        }
         let seek_ns = quantity::duration_ns(&self.seek).map_err(|what| invalid("seek", what))?;
         let speed = quantity::factor(&self.speed).map_err(|what| invalid("speed", what))?;
         let reading =
@@ -110,7 +115,7 @@ impl Play {
             return Err(invalid("seek", format!("found {seek}, allowed up to {most}")));
         }
         if self.repeat && line.length_ns == 0 {
-            let what = "timeline without length, allowed a length above 0".to_owned();
+            let what = "found a timeline without length, allowed a length above 0".to_owned();
             return Err(invalid("loop", what));
         }
         let playback = Playback { seek_ns, speed, repeat: self.repeat };
@@ -223,4 +228,30 @@ fn brief(impairment: &Impairment) -> String {
         .map(|(key, word)| format!("{} {word}", key.replace('_', " ")));
     let outage = outage.then(|| "outage".to_owned());
     outage.into_iter().chain(words).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        play: Play,
+    }
+
+    #[test]
+    fn tiny_windows_and_speeds_give_the_allowed_ones() {
+        for (option, value, expected) in [
+            ("--window", "1us", "invalid --window: found 1us, allowed 10ms or more"),
+            ("--speed", "1e-9x", "invalid --speed: found \"1e-9x\", allowed a factor from 0.001x"),
+            ("--seek", "far", "invalid --seek: found \"far\", allowed a number with a unit"),
+        ] {
+            let line = ["play", "none.toml", option, value];
+            let error = Line::parse_from(line).play.read(Vec::new()).err().unwrap();
+            assert!(error.message().starts_with(expected), "{error:?}");
+        }
+    }
 }

@@ -107,7 +107,7 @@ impl Set {
             .as_deref()
             .map(quantity::duration_ns)
             .transpose()
-            .map_err(|what| Failure::Input(format!("--for: {what}")))?;
+            .map_err(|what| Failure::Input(format!("invalid --for: {what}")))?;
         let change = Change {
             preset: self.preset,
             words: self.options.0,
@@ -244,7 +244,7 @@ impl Change {
         let impairment = resolve(self.preset.as_deref(), &over, direction);
         let mut impairment = impairment.map_err(|(key, what)| {
             let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
-            Failure::Input(format!("--{option}: {what}"))
+            Failure::Input(format!("invalid --{option}: {what}"))
         })?;
         if self.words.burst.is_none() {
             system.fit_derived_burst(direction, &mut impairment);

@@ -164,7 +164,7 @@ fn counters(samples: &[(Direction, LinkStats)]) -> Table {
 impl Watch {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
         let every = quantity::duration_ns(&self.every)
-            .map_err(|what| Failure::Input(format!("--every: {what}")))?;
+            .map_err(|what| Failure::Input(format!("invalid --every: {what}")))?;
         if every < 1_000_000 {
             let what = format!("invalid --every: found {}, allowed 1ms or more", self.every);
             return Err(Failure::Input(what));

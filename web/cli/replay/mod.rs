@@ -29,7 +29,7 @@ use serde::Serialize;
 use super::log::span;
 use super::output::{self, Output};
 use super::placeholders;
-use super::quantity::probe_rate;
+use super::quantity::{self, LINE_STEP_S, probe_rate};
 use fork::Fork;
 use measured::Summary;
 use watch::{Speed, Watch};
@@ -245,11 +245,7 @@ impl Replay {
             (None, Speed::Max) => return Ok(None),
             (step, _) => step.unwrap_or(1.0),
         };
-        if !(step_s > 0.0 && step_s <= 1e9) {
-            let message =
-                format!("invalid --step: found {step_s} s, allowed more than 0, up to 1e9");
-            return Err(Failure::Input(message));
-        }
+        let step_s = quantity::step_s("--step", step_s, LINE_STEP_S)?;
         Ok(Some(Watch::new(self.speed, self.from, step_s, output)))
     }
 

@@ -16,6 +16,7 @@ use groundwave_web_testbed::wire::{Node, Testbed};
 use serde::Serialize;
 
 use crate::cli::output::{self, Output, word};
+use crate::cli::quantity::{LINE_STEP_S, step_s};
 use crate::cli::run_tables::field;
 
 const EXAMPLES: &str = "\
@@ -89,11 +90,7 @@ struct Comparison {
 
 impl Compare {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        if !(self.step > 0.0 && self.step <= 1e9) {
-            let what =
-                format!("invalid --step: found {} s, allowed more than 0, up to 1e9", self.step);
-            return Err(Failure::Input(what));
-        }
+        step_s("--step", self.step, LINE_STEP_S)?;
         if let Some(path) = &self.output {
             output.refuse_stdout("--output", path)?;
             output::refuse_existing(path, self.force)?;

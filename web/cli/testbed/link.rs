@@ -115,5 +115,5 @@ fn read<T>(
     parse: impl FnOnce(&str) -> Result<T, InvalidQuantity>,
 ) -> Result<Option<T>, Failure> {
     let parsed = text.as_deref().map(parse).transpose();
-    parsed.map_err(|what| Failure::Input(format!("--{option}: {what}")))
+    parsed.map_err(|what| Failure::Input(format!("invalid --{option}: {what}")))
 }

@@ -45,16 +45,18 @@ pub struct Report {
     #[arg(long)]
     ping: bool,
 
-    /// Pings per link
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Pings per link, 1 to 100000
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
 
     /// Measure the throughput of each link that is up, one after the other (needs iperf3)
     #[arg(long)]
     throughput: bool,
 
-    /// Duration of a throughput measurement, s
-    #[arg(long, value_name = "S", default_value_t = 3)]
+    /// Duration of a throughput measurement, s, 1 to 3600
+    #[arg(long, value_name = "S", default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..=3_600))]
     seconds: u32,
 
     /// Write a picture: SVG, or PNG where the name ends with .png

@@ -238,8 +238,8 @@ impl Speed {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  groundwave testbed step\n  groundwave testbed step 60")]
 pub struct Step {
-    /// Number of steps
-    #[arg(default_value_t = 1)]
+    /// Number of steps, 1 to 100000
+    #[arg(default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     steps: u64,
     #[command(flatten)]
     selection: Selection,
