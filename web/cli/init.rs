@@ -49,12 +49,12 @@ pub struct Init {
     nodes: Option<u8>,
 
     /// Radius of that circle, km, 0.01 to 100
-    #[arg(long, value_name = "KM", default_value_t = 3.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "KM", default_value_t = 3.0)]
     spacing_km: f64,
 
     /// Antenna height of all nodes, of the others where --at has one for the node in the middle, m above ground, or
     /// with a unit: 30ft [default: that of --at, else 10]
-    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = height_m)]
+    #[arg(long, value_name = "M", value_parser = height_m)]
     height: Option<f64>,
 
     /// Flat ground at 0 m instead of terrain
@@ -62,7 +62,7 @@ pub struct Init {
     flat: bool,
 
     /// Coverage of the node in the middle up to this distance, for `sweep`, km, 0.1 to 200
-    #[arg(long, value_name = "KM", allow_negative_numbers = true)]
+    #[arg(long, value_name = "KM")]
     coverage_km: Option<f64>,
 
     /// Write over an existing file
@@ -332,7 +332,8 @@ mod tests {
             ("--coverage-km", "1e-9", "allowed 0.1 to 200 km"),
             ("--coverage-km", "-1", "allowed 0.1 to 200 km"),
         ] {
-            let line = ["init", "m.toml", "--at", "57.70,11.93", option, value];
+            let option_of = format!("{option}={value}");
+            let line = ["init", "m.toml", "--at", "57.70,11.93", &option_of];
             let error = <Line as clap::Parser>::parse_from(line).init.draft().err().unwrap();
             assert!(error.message().starts_with(&format!("invalid {option}: found ")), "{error:?}");
             assert!(error.message().ends_with(allowed), "{error:?}");

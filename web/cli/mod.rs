@@ -139,7 +139,8 @@ enum Command {
 /// The command line: all subcommands with their arguments and help.
 #[must_use]
 pub fn command() -> clap::Command {
-    groundwave_command::with_print_config(Cli::command())
+    let command = groundwave_command::with_print_config(Cli::command());
+    groundwave_command::with_negative_values(command)
 }
 
 /// Parses the arguments, runs the subcommand, reports failures on stderr.
@@ -266,6 +267,73 @@ mod tests {
         }
         // A folder of this name goes by another path.
         assert!(Cli::try_parse_from(["groundwave", "sweep", "a.toml", "-o", "./-"]).is_ok());
+    }
+
+    /// Checks an option or argument, and counts it.
+    fn takes_negative_values(arg: &clap::Arg, of: &str) -> usize {
+        let alone = groundwave_command::negative_values::alone(arg);
+        let kind = |words: &[String]| {
+            alone.clone().try_get_matches_from(words).err().map(|error| error.kind())
+        };
+        let name = arg.get_long().map(|name| format!("--{name}"));
+        let values = match groundwave_command::negative_values::is_numeric(arg) {
+            true if arg.get_value_delimiter().is_some() => &["-1", "-0.5", "-1,-2"][..],
+            true => &["-1", "-1e3"],
+            false => &["-1"],
+        };
+        for value in values {
+            let (apart, joined) = match &name {
+                Some(name) => {
+                    (vec![name.clone(), (*value).to_owned()], vec![format!("{name}={value}")])
+                }
+                None => (vec![(*value).to_owned()], vec!["--".to_owned(), (*value).to_owned()]),
+            };
+            assert_eq!(kind(&apart), kind(&joined), "{of}: {apart:?}");
+        }
+        1
+    }
+
+    #[test]
+    fn negative_values_are_no_options_of_any_command() {
+        fn walk(command: &clap::Command, path: &str) -> usize {
+            let name = format!("{path} {}", command.get_name());
+            let is_checked = |arg: &&clap::Arg| {
+                let is_option = arg.get_long().is_some() && arg.get_action().takes_values();
+                is_option || groundwave_command::negative_values::is_numeric(arg)
+            };
+            let own = command.get_arguments().filter(is_checked);
+            let own: usize = own.map(|arg| takes_negative_values(arg, &name)).sum();
+            own + command.get_subcommands().map(|below| walk(below, &name)).sum::<usize>()
+        }
+        assert!(walk(&super::command(), "") > 150);
+    }
+
+    #[test]
+    fn positions_and_quantities_begin_with_a_minus() {
+        for line in [
+            "link -33.9,18.4 -34,18.5,20 --height -3ft --gain-dbi -3dBd,-1 --feeder-db -1",
+            "link -33.9,18.4 -34,18.5 --azimuth -90,-45 --tilt -5 --tx-power-dbm -10dBm --rain -1",
+            "profile -33.9,18.4 -34,18.5 --clutter urban --clutter-height -1 --woodland-depth -2",
+            "init a.toml --at -33.9,18.4 --spacing-km -1 --height -3ft",
+            "terrain fetch -34,18,-33,19 --radius-km -1",
+            "convert a.tcl a.toml --origin -33.9,18.4 --range -1 --update-distance -1 --step -1",
+            "testbed add spare --lat -33.9 --lon -18.4 --height-agl-m -1 --frequency-mhz -1",
+            "testbed move spare -33.9,18.4",
+            "testbed speed -1",
+            "testbed set a b --loss -5% --rate -2mbit --delay -20ms --jitter -1ms",
+            "impair set port1 --loss -5% --delay -20ms --for -3s",
+            "impair play a.toml --seek -1s --speed -2x --window -1ms",
+            "replay a.gwlog --from -1 --to -1 --step -1 --speed -2x",
+            "run a.toml --until -1",
+            "serve --heartbeat-s -1",
+            "agent --period -1",
+        ] {
+            let words = ["groundwave"].into_iter().chain(line.split(' '));
+            let result = super::command().try_get_matches_from(words);
+            let kind = result.err().map(|error| error.kind());
+            let is_read = kind.is_none() || kind == Some(clap::error::ErrorKind::ValueValidation);
+            assert!(is_read, "{line}: {kind:?}");
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ struct RunArgs {
     ground: TerrainOptions,
 
     /// Last simulated time, s [default: the scenario's duration]
-    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS")]
     until: Option<f64>,
 
     /// Tick in real time instead of as fast as possible

@@ -97,7 +97,7 @@ struct Fetch {
     area: Option<String>,
 
     /// Distance around LAT,LON, km, up to 1000
-    #[arg(long, allow_negative_numbers = true, value_name = "KM", default_value_t = 10.0)]
+    #[arg(long, value_name = "KM", default_value_t = 10.0)]
     radius_km: f64,
 
     /// Fetch under the nodes and coverages of a scenario

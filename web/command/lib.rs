@@ -6,6 +6,7 @@
 pub mod file_identity;
 mod help;
 pub mod logging;
+pub mod negative_values;
 pub mod output;
 mod print_config;
 mod problem;
@@ -21,6 +22,7 @@ use clap::{Arg, ArgAction, ColorChoice, Parser};
 use groundwave_http::Failure;
 
 pub use help::laid_out;
+pub use negative_values::with_negative_values;
 use output::Output;
 use print_config::config_file;
 use problem::Problem;
@@ -41,7 +43,8 @@ const COMMON_HEADING: &str = "Common options";
 pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     // First: errors of the arguments have their colour too.
     set_colour(usage::colour(std::env::args_os().map(|one| one.to_string_lossy().into_owned())));
-    let command = without_empty_variables(laid_out(with_print_config(A::command())));
+    let command = with_negative_values(with_print_config(A::command()));
+    let command = without_empty_variables(laid_out(command));
     let variable = |name: &str| std::env::var(name).ok();
     let settings = Settings::load(&command, variable)
         .map_err(|message| report(Failure::Input(message), Output { json: requests_json() }))?;

@@ -13,6 +13,7 @@ use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::negative_values::alone;
 use crate::usage;
 
 /// Variable that names the one file to read.
@@ -293,12 +294,7 @@ fn check(arg: &Arg, values: &[String]) -> Result<(), String> {
         _ => {}
     }
     // A command with this option alone refuses what the option refuses, whatever else is required.
-    let alone = Arg::new("value")
-        .long(name.to_owned())
-        .value_parser(arg.get_value_parser().clone())
-        .action(ArgAction::Append)
-        .value_delimiter(arg.get_value_delimiter());
-    let command = Command::new("configuration").no_binary_name(true).arg(alone);
+    let command = alone(arg);
     for value in values {
         let parsed = command.clone().try_get_matches_from([format!("--{name}={value}")]);
         if let Err(error) = parsed {

@@ -62,7 +62,7 @@ pub struct Convert {
     places: Option<PathBuf>,
 
     /// Origin of ns-2 motion, deg
-    #[arg(long, value_name = "LAT,LON")]
+    #[arg(long, value_name = "LAT,LON", allow_hyphen_values = true)]
     origin: Option<String>,
 
     /// Meaning of a speed of 0 in ns-2 motion: ns2, a stop; core, a jump [default: by the content]
@@ -92,7 +92,7 @@ pub struct Convert {
     probe: Option<ProbeRate>,
 
     /// Seconds between snapshots without a time of their own
-    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", default_value_t = 60.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     step: f64,
 
     /// Write a first mapping file of a table of levels, to be checked, instead of a document
@@ -111,7 +111,6 @@ pub struct Convert {
     /// Antenna height of nodes whose document states none, m above ground, or with a unit: 30ft
     #[arg(
         long,
-        allow_negative_numbers = true,
         value_name = "M",
         default_value = "10",
         value_parser = height_m

@@ -48,19 +48,19 @@ pub struct EnvironmentOptions {
     calibration: Option<PathBuf>,
 
     /// Rain rate along the path, mm/h
-    #[arg(long, allow_negative_numbers = true, value_name = "MM_H")]
+    #[arg(long, value_name = "MM_H")]
     rain: Option<f64>,
 
     /// Time percentage for which the loss is not exceeded, percent
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT")]
     time: Option<f64>,
 
     /// Percentage of locations at which the loss is not exceeded, percent
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT")]
     location: Option<f64>,
 
     /// Percentage of situations in which the loss is not exceeded, percent
-    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT")]
     situation: Option<f64>,
 
     /// Radio climate of ITM

@@ -39,13 +39,7 @@ pub struct EndArgs {
     scenario: Option<PathBuf>,
 
     /// Simulated time of the scenario, s
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "SECONDS",
-        default_value_t = 0.0,
-        requires = "scenario"
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "scenario")]
     at: f64,
 
     /// Profile samples, 8 to 4096 [default: one per terrain post, 32 to 1024]

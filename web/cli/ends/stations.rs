@@ -36,7 +36,6 @@ pub struct StationOptions {
     /// Antenna height of positions without one, m above ground, or with a unit: 30ft [default: 10]
     #[arg(
         long,
-        allow_negative_numbers = true,
         value_name = "M",
         value_delimiter = ',',
         value_parser = height_m
@@ -46,7 +45,6 @@ pub struct StationOptions {
     /// Frequency of positions instead of that of the radio preset, MHz, or with a unit: 5.8GHz
     #[arg(
         long,
-        allow_negative_numbers = true,
         value_name = "MHZ",
         value_delimiter = ',',
         value_parser = frequency_mhz
@@ -56,7 +54,6 @@ pub struct StationOptions {
     /// Transmitter power of positions instead of that of the radio preset, dBm, or with a unit: 100mW, 1W
     #[arg(
         long,
-        allow_hyphen_values = true,
         value_name = "DBM",
         value_delimiter = ',',
         value_parser = power_dbm
@@ -71,7 +68,6 @@ pub struct StationOptions {
     /// Antenna gain at boresight, dBi, or with a unit: 6.85dBd
     #[arg(
         long,
-        allow_hyphen_values = true,
         value_name = "DBI",
         value_delimiter = ',',
         value_parser = gain_dbi
@@ -79,15 +75,15 @@ pub struct StationOptions {
     gain_dbi: Vec<f64>,
 
     /// Loss between radio and antenna, dB
-    #[arg(long, allow_hyphen_values = true, value_name = "DB", value_delimiter = ',')]
+    #[arg(long, value_name = "DB", value_delimiter = ',')]
     feeder_db: Vec<f64>,
 
     /// Boresight, clockwise from true north, deg, -360 to 360; without it a directive antenna looks at the other end
-    #[arg(long, allow_hyphen_values = true, value_name = "DEG", value_delimiter = ',')]
+    #[arg(long, value_name = "DEG", value_delimiter = ',')]
     azimuth: Vec<f64>,
 
     /// Tilt of the boresight below the horizon, deg: mechanical with --azimuth, else electrical
-    #[arg(long, allow_hyphen_values = true, value_name = "DEG", value_delimiter = ',')]
+    #[arg(long, value_name = "DEG", value_delimiter = ',')]
     tilt: Vec<f64>,
 
     /// Polarisation of the antenna
@@ -265,7 +261,7 @@ mod tests {
     #[test]
     fn azimuths_of_a_turn_either_way_are_kept_from_0_to_below_360() {
         let pointing = |azimuth: &str| {
-            let options = Line::parse_from(["link", "--azimuth", azimuth]).stations;
+            let options = Line::parse_from(["link", &format!("--azimuth={azimuth}")]).stations;
             let mut station = sample::station();
             options.apply(0, &mut station).map(|()| station.pointing.unwrap().azimuth_deg)
         };

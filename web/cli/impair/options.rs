@@ -16,7 +16,9 @@ pub struct ImpairmentOptions(pub ImpairmentSpec);
 impl Args for ImpairmentOptions {
     fn augment_args(command: Command) -> Command {
         let options = KNOBS.iter().zip(NAMES.iter()).map(|(knob, name)| {
-            Arg::new(knob.key).long(name.as_str()).value_name(knob.value_name).help(knob.help)
+            let option = Arg::new(knob.key).long(name.as_str()).value_name(knob.value_name);
+            // A value with a unit that is negative is refused as one.
+            option.help(knob.help).allow_hyphen_values(true)
         });
         command.next_help_heading("Impairment").args(options)
     }

@@ -39,16 +39,16 @@ pub struct Play {
     repeat: bool,
 
     /// Start position in the timeline: 30s
-    #[arg(long, value_name = "TIME", default_value = "0s")]
+    #[arg(long, value_name = "TIME", default_value = "0s", allow_hyphen_values = true)]
     seek: String,
 
     /// Speed factor: 2x
-    #[arg(long, value_name = "FACTOR", default_value = "1x")]
+    #[arg(long, value_name = "FACTOR", default_value = "1x", allow_hyphen_values = true)]
     speed: String,
 
     /// Averaging interval of the rates of a trace, 10ms or more; longer where it carries less than 20 kB
     /// or the burst
-    #[arg(long, value_name = "TIME", default_value = "200ms")]
+    #[arg(long, value_name = "TIME", default_value = "200ms", allow_hyphen_values = true)]
     window: String,
 
     /// Keep the last state at the end instead of restoring the previous one

@@ -37,7 +37,7 @@ pub struct Set {
 
     /// Lease: return to the state beneath after this time, and on Ctrl-C: 60s. The daemon ends it,
     /// whatever becomes of this program
-    #[arg(long = "for", value_name = "TIME")]
+    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
     lasts: Option<String>,
 
     /// Do not wait for the end of the lease

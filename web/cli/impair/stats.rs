@@ -37,7 +37,7 @@ pub struct Watch {
     direction: Side,
 
     /// Sampling interval, 1ms or more
-    #[arg(long, value_name = "TIME", default_value = "1s")]
+    #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     every: String,
 
     /// Number of samples [default: until stopped]

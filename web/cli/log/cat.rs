@@ -26,11 +26,11 @@ pub struct Cat {
     log: PathBuf,
 
     /// First simulated time shown, s
-    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     from: f64,
 
     /// Last simulated time shown, s [default: the end of the log]
-    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
 }
 

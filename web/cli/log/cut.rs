@@ -33,7 +33,7 @@ pub struct Cut {
     force: bool,
 
     /// Last simulated time, s [default: the end or the first damage]
-    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
 }
 

@@ -80,7 +80,7 @@ pub struct Replay {
     ground: TerrainOptions,
 
     /// Multiple of real time such as `10x`, or `max`
-    #[arg(long, value_name = "SPEED", default_value = "max")]
+    #[arg(long, value_name = "SPEED", default_value = "max", allow_hyphen_values = true)]
     speed: Speed,
 
     /// First simulated time shown and reported, s

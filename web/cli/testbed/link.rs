@@ -19,16 +19,16 @@ pub struct Set {
     #[command(flatten)]
     ends: Ends,
     /// Packet loss: 10%
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     loss: Option<String>,
     /// Data rate: 2mbit
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     rate: Option<String>,
     /// Mean delay: 20ms
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     delay: Option<String>,
     /// Standard deviation of the delay: 2ms
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     jitter: Option<String>,
     #[command(flatten)]
     selection: Selection,

@@ -28,10 +28,10 @@ pub struct Add {
     #[arg(value_name = "NAME")]
     node: String,
     /// Latitude, degrees north
-    #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
+    #[arg(long, value_name = "DEG")]
     lat: f64,
     /// Longitude, degrees east
-    #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
+    #[arg(long, value_name = "DEG")]
     lon: f64,
     /// Node whose radio and antenna it gets [default: that of the lowest number]
     #[arg(long, value_name = "NODE")]

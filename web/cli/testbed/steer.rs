@@ -89,7 +89,7 @@ impl Repair {
 #[derive(Args)]
 pub(super) struct StationOptions {
     /// Transmitter power, dBm
-    #[arg(long, value_name = "DBM", allow_hyphen_values = true, value_parser = finite)]
+    #[arg(long, value_name = "DBM", value_parser = finite)]
     tx_power_dbm: Option<f64>,
     /// Centre frequency, MHz
     #[arg(long, value_name = "MHZ", value_parser = finite)]
