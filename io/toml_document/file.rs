@@ -21,7 +21,12 @@ fn fault(what: String, allowed: &str) -> Fault {
 }
 
 fn unreadable(error: std::io::Error) -> Fault {
-    fault(format!("cannot be read: {error}"), "")
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            fault("cannot be read: there is no such file".to_owned(), "the path of a file")
+        }
+        _ => fault(format!("cannot be read: {error}"), ""),
+    }
 }
 
 fn limit() -> String {

@@ -11,7 +11,7 @@ use groundwave_host::i2c::load::load;
 use groundwave_host::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
-use groundwave_http::option_value::{file_path, interface_name};
+use groundwave_http::option_value::{file_path, interface_name, require_existing_if_some};
 use groundwave_http::serve::{HangupSignal, shutdown_signal};
 use groundwave_io_agent::firmware::{Firmware, Installer};
 use groundwave_io_agent::host_state::Source;
@@ -195,8 +195,21 @@ impl AgentConfig {
         })
     }
 
+    /// Refuses files that are not there.
+    fn require_inputs(&self) -> Result<(), Failure> {
+        for (option, path, allowed) in [
+            ("--trust-secret", &self.trust_secret, "a file with the trust secret, base64"),
+            ("--enrollment-code", &self.enrollment_code, "a file with the code of this node"),
+            ("--templates", &self.templates, "a folder of sensor templates (*.toml)"),
+        ] {
+            require_existing_if_some(option, path.as_deref(), allowed)?;
+        }
+        Ok(())
+    }
+
     /// The files of the configuration.
     fn files(&self) -> Result<Files, Failure> {
+        self.require_inputs()?;
         let choice = SensorSelection {
             probe: self.i2c.clone().unwrap_or_default(),
             assigned: self.sensors.clone(),
@@ -210,6 +223,7 @@ impl AgentConfig {
     }
 
     fn options(self, once: bool) -> Result<Options, Failure> {
+        self.require_inputs()?;
         let source = match &self.fixture {
             Some(folder) => {
                 let file = folder.join("look.json");

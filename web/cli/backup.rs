@@ -14,7 +14,9 @@ use groundwave_files::aside::move_aside;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::client::Client;
-use groundwave_http::option_value::{file_path, folder_path};
+use groundwave_http::option_value::{
+    file_path, folder_path, require_existing, require_existing_if_some,
+};
 use groundwave_io_gateway::archive;
 use groundwave_model::terrain::Flat;
 use groundwave_store::{RedbStore, StoreError};
@@ -97,6 +99,9 @@ impl Backup {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         output.refuse_stdout("FILE", &self.to)?;
         output::refuse_existing_new(&self.to)?;
+        require_existing("--db", &self.db, "the store of a server")?;
+        let folder = "the state folder of a gateway";
+        require_existing_if_some("--state", self.state.as_deref(), folder)?;
         let (bytes, by) = match RedbStore::open_existing(&self.db) {
             Ok(store) => match &self.state {
                 Some(state) => return self.archive(&store, state, output),
@@ -196,6 +201,7 @@ impl Restore {
                 return Err(Failure::input(err));
             }
         }
+        require_existing("FILE", &self.from, "a copy that `backup` wrote")?;
         let bytes = std::fs::read(&self.from)
             .map_err(|err| Failure::Input(format!("read {}: {err}", self.from.display())))?;
         let bytes = self.unsealed(bytes)?;
@@ -264,10 +270,7 @@ impl Restore {
 
     /// Verifies a store and puts it in place; returns its number of documents.
     fn put_store(&self, bytes: &[u8]) -> Result<usize, Failure> {
-        let folder = match self.db.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
+        let folder = output::folder_of(&self.db)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
@@ -287,6 +290,7 @@ impl Restore {
                 format!("{from} is sealed; name the token.key of the gateway with --token-key");
             return Err(Failure::Input(what));
         };
+        require_existing("--token-key", path, "the file token.key of the gateway")?;
         let key = token_key(path)?;
         let opened = seal::unseal(&seal::backup_key(&key), &bytes);
         opened.map_err(|err| Failure::Input(format!("{from}: {err}")))

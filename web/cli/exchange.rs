@@ -6,6 +6,7 @@ use axum::http::Method;
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_http::client::{Client, RequestError};
+use groundwave_http::option_value::require_existing;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Format, FormatError, ReadOptions, Source, geojson, scenario};
@@ -115,6 +116,9 @@ fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<
 impl Import {
     /// Sends the document.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        if !output::is_stdio(&self.from) {
+            require_existing("FILE", &self.from, "a plan or a map of nodes")?;
+        }
         let source = Source::open(&self.from).map_err(Failure::Input)?;
         let format = match &self.format {
             Some(name) => readable(name)?,

@@ -433,6 +433,7 @@ fn ticks(scenario: &Scenario, until_s: Option<f64>) -> Result<u64, Failure> {
 }
 
 fn keep(engine: &mut Engine<Snapshot>, path: &Path) -> Result<(), Failure> {
+    output::folder_of(path)?;
     let mut store = RedbStore::open(path).map_err(Failure::input)?;
     let rows = store.load().map_err(Failure::machine)?.len();
     if rows > 0 {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
-use groundwave_http::option_value::folder_path;
+use groundwave_http::option_value::{folder_path, require_existing};
 use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::coverage::Interference;
@@ -242,6 +242,8 @@ impl Sweep {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         keep_freed_memory();
         if let Some(Merge::Merge { out, shared }) = self.merge {
+            let manifest = out.join("manifest.json");
+            require_existing("OUT", &manifest, "the folder of a sweep, which holds that file")?;
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan, &found)?;

@@ -123,6 +123,7 @@ pub fn refuse_existing_log(path: &Path, force: bool) -> Result<(), Failure> {
         );
         return Err(Failure::Input(what));
     }
+    folder_of(path)?;
     refuse_existing(path, force)
 }
 
@@ -228,17 +229,26 @@ fn write_to(path: &Path) -> String {
     format!("write {}", path.display())
 }
 
-/// The content of a file beside it, under another name.
-fn whole_file(path: &Path, bytes: &[u8], mode: u32) -> Result<tempfile::NamedTempFile, Failure> {
+/// The folder of a file to write.
+///
+/// # Errors
+/// Where there is none.
+pub fn folder_of(path: &Path) -> Result<&Path, Failure> {
     let folder = path.parent().filter(|parent| *parent != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let (path, folder) = (path.display(), folder.display());
-        let what = format!(
-            "invalid file to write: found {path}, allowed files in folders; {folder} is none"
-        );
-        return Err(Failure::Input(what));
+    match folder.is_dir() {
+        true => Ok(folder),
+        false => Err(Failure::Input(format!(
+            "invalid file to write: found {}, allowed files in folders; {} is none",
+            path.display(),
+            folder.display()
+        ))),
     }
+}
+
+/// The content of a file beside it, under another name.
+fn whole_file(path: &Path, bytes: &[u8], mode: u32) -> Result<tempfile::NamedTempFile, Failure> {
+    let folder = folder_of(path)?;
     let failed = |error: std::io::Error| Failure::from(error).within(&write_to(path));
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

@@ -1,7 +1,10 @@
 //! Values of options that name hosts, interfaces, folders and files: read at the start, used later.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::{Path, PathBuf};
+
+use crate::Failure;
 
 /// Maximum length of the name of an interface, bytes: IFNAMSIZ less its NUL.
 const INTERFACE_BYTES_MAX: usize = 15;
@@ -88,6 +91,35 @@ pub fn file_path(path: PathBuf) -> Result<PathBuf, String> {
     named_path(path, "file")
 }
 
+/// Refuses a path at which nothing is; `name` is the option or argument that has it. What else is wrong with it, such as
+/// permissions, is left to those who open it.
+///
+/// # Errors
+/// With the path and what is allowed there.
+pub fn require_existing(name: &str, path: &Path, allowed: &str) -> Result<(), Failure> {
+    match std::fs::metadata(path).map_err(|error| error.kind()) {
+        Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let path = path.display();
+            Err(Failure::Input(format!(
+                "invalid {name}: found nothing at {path}, allowed {allowed}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As [`require_existing`], of an option that may be left out.
+///
+/// # Errors
+/// As [`require_existing`].
+pub fn require_existing_if_some(
+    name: &str,
+    path: Option<&Path>,
+    allowed: &str,
+) -> Result<(), Failure> {
+    path.map_or(Ok(()), |path| require_existing(name, path, allowed))
+}
+
 fn named_path(path: PathBuf, kind: &str) -> Result<PathBuf, String> {
     match path == Path::new("-") {
         true => Err(format!(
@@ -125,6 +157,20 @@ mod tests {
         for address in ["", "planner", "planner:", ":80", "a:0", "a:65536", "::1:80", "http://a:1"]
         {
             assert!(host_and_port(address).unwrap_err().contains("HOST:PORT"), "{address}");
+        }
+    }
+
+    #[test]
+    fn path_with_nothing_there_gives_an_error_with_the_option() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        assert!(require_existing("--geoid", &file, "a grid").is_ok());
+        assert!(require_existing_if_some("--geoid", None, "a grid").is_ok());
+        // Below a file there is nothing either.
+        for path in [file.with_file_name("none"), file.join("none")] {
+            let error = require_existing("--geoid", &path, "a grid").unwrap_err();
+            let text =
+                format!("invalid --geoid: found nothing at {}, allowed a grid", path.display());
+            assert_eq!(error.message(), text);
         }
     }
 

@@ -11,7 +11,9 @@ use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::{file_path, folder_path};
+use groundwave_http::option_value::{
+    file_path, folder_path, require_existing, require_existing_if_some,
+};
 use groundwave_model::terrain::Posts;
 use groundwave_page::{Basemap, Frontend, Source};
 use groundwave_planning::{ReplayWorld, StoredLog, open_log};
@@ -168,6 +170,8 @@ impl ServerConfig {
                 .filter(|folder| folder.is_dir())
                 .map_or(Source::BuiltIn, Source::Folder),
         };
+        let archive = "a PMTiles archive";
+        require_existing_if_some("--basemap", self.basemap.as_deref(), archive)?;
         let basemap =
             self.basemap.as_deref().map(Basemap::open).transpose().map_err(Failure::Input)?;
         Ok(Frontend { source, basemap })
@@ -181,6 +185,7 @@ impl ServerConfig {
             return Err(Failure::Input(what.to_owned()));
         }
         let logs = self.replays.iter().map(|path| {
+            require_existing("--replay", path, "a log (.gwlog)")?;
             let log = open_log(ReplayWorld::new::<Snapshot>(world), path);
             log.map_err(|why| Failure::Input(format!("invalid --replay {}: {why}", path.display())))
         });

@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use groundwave_http::option_value::require_existing_if_some;
 use groundwave_http::{Failure, Problem};
 use groundwave_model::terrain::{SharedTerrain, Terrain, TileId};
 use groundwave_planning::ground::{GroundSource, GroundSourceChoice, TileProgress};
 use groundwave_planning::wire::coverage::Bounds;
 use groundwave_planning::wire::ground::{GroundData, GroundTerms};
 use groundwave_setup::fetch::{Fetching, too_large};
-use groundwave_setup::terrain::{NamedCover, TerrainOptions, budget_bytes, cover};
+use groundwave_setup::terrain::{
+    GEOID_CONTENT, NamedCover, TERRAIN_CONTENT, TerrainOptions, budget_bytes, cover,
+};
 use groundwave_terrain::cache::{Cache, Event, LAND_COVER, squares_within};
 use groundwave_terrain::{LandCover, OffTiles, TerrainStack};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +30,8 @@ fn terrain_options(config: &ServerConfig) -> TerrainOptions {
 pub(super) fn open(config: &ServerConfig) -> Result<TerrainStack, Failure> {
     let fetched = terrain_options(config).fetched_folder(config.srtm_dir.is_some());
     let folders: Vec<_> = config.srtm_dir.iter().cloned().chain(fetched).collect();
+    require_existing_if_some("--srtm-dir", config.srtm_dir.as_deref(), TERRAIN_CONTENT)?;
+    require_existing_if_some("--geoid", config.geoid.as_deref(), GEOID_CONTENT)?;
     let posts = config.posts.unwrap_or_default();
     let stack = TerrainStack::open_folders(&folders, config.geoid.as_deref(), posts);
     let off_tiles = match config.flat_earth {

@@ -10,6 +10,7 @@ use groundwave_files::hex::hex;
 use groundwave_files::is_special;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_http::option_value::require_existing;
 use groundwave_scenario;
 use groundwave_scenario::{Override, Scenario};
 use groundwave_simulation::link::NodesOnly;
@@ -33,6 +34,9 @@ pub fn load(path: &Path) -> Result<Scenario, Failure> {
 pub fn load_with(path: &Path, settings: &[Override]) -> Result<Scenario, Failure> {
     ScenarioText::read(path)?.scenario(settings)
 }
+
+/// Content of a scenario, for messages.
+const SCENARIO: &str = "a scenario (TOML; `groundwave init` writes one), `-` for standard input";
 
 /// Folder of the scenarios and examples of packages.
 const PACKAGED: &str = "/usr/share/groundwave";
@@ -65,7 +69,8 @@ impl ScenarioText {
         }
         if path != Path::new("-") {
             let text = groundwave_toml_document::text(path).map_err(|error| {
-                let failure = Failure::input(error);
+                let missing = require_existing("scenario", path, SCENARIO);
+                let failure = missing.err().unwrap_or_else(|| Failure::input(error));
                 match packaged(path, Path::new(PACKAGED)) {
                     Some(file) if !path.exists() => Failure::Input(format!(
                         "{}; packages have it at {}",
@@ -226,6 +231,14 @@ pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_scenario_gives_the_path_and_what_is_allowed() {
+        let error = ScenarioText::read(Path::new("none/mesh.toml")).unwrap_err();
+        let text = error.message();
+        assert!(text.starts_with("invalid scenario: found nothing at none/mesh.toml"), "{text}");
+        assert!(text.contains("TOML") && !text.contains("os error"), "{text}");
+    }
 
     #[test]
     fn examples_of_documents_are_those_of_the_package() {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_http::Failure;
+use groundwave_http::option_value::{require_existing, require_existing_if_some};
 use groundwave_model::link::{Probe, ProbeRate};
 use groundwave_model::radio::{Station, presets};
 use groundwave_model::terrain::{GeoPoint, SWAPPED, is_swapped};
@@ -200,6 +201,7 @@ impl Convert {
         let more = named("--mapping", &self.mapping).chain(named("--places", &self.places));
         let inputs: Vec<_> = named("FROM", [&self.from]).chain(more).collect();
         output::refuse_shared(&[("TO", &self.to)], &inputs)?;
+        self.require_inputs()?;
         self.refuse_document()?;
         output::refuse_existing(&self.to, self.force)?;
         let is_log = |path: &Path| {
@@ -257,6 +259,17 @@ impl Convert {
             Some(to) if is_of_tracks => self.tracks(format, dataset, to, output),
             Some(to) => self.plan(format, dataset, to, output),
         }
+    }
+
+    /// Refuses documents that are not there.
+    fn require_inputs(&self) -> Result<(), Failure> {
+        if !is_stdio(&self.from) {
+            require_existing("FROM", &self.from, "a document, a folder of them, or a log")?;
+        }
+        let columns = "columns of a table of levels (TOML)";
+        require_existing_if_some("--mapping", self.mapping.as_deref(), columns)?;
+        let places = self.places.as_deref().filter(|path| !is_stdio(path));
+        require_existing_if_some("--places", places, "a plan or map with positions of nodes")
     }
 
     /// Refuses to write over a document of the folder that is read.

@@ -6,11 +6,13 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
+use groundwave_http::option_value::require_existing;
 use groundwave_model::radio::presets::modems::{MODEMS, Modem};
 use groundwave_model::radio::{Indoor, Pointing, Radio, Station, Surroundings, presets};
 use groundwave_propagation::polarization::Polarization;
 use serde::Serialize;
 
+use super::super::antenna::PATTERN_CONTENT;
 use super::super::quantity::{frequency_mhz, gain_dbi, height_m, power_dbm};
 
 const POLARIZATIONS: [(Polarization, &str); 2] =
@@ -206,6 +208,7 @@ impl StationOptions {
         if let Some(file) =
             at("pattern", &self.pattern, end)?.filter(|file| *file != Path::new("none"))
         {
+            require_existing("--pattern", file, PATTERN_CONTENT)?;
             let file = groundwave_scenario::antenna::load(file).map_err(Failure::input)?;
             antenna.gain_dbi = file.gain_dbi.unwrap_or(antenna.gain_dbi);
             *antenna = antenna.clone().with_pattern(file.pattern);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave_credentials::read_words;
 use groundwave_http::Failure;
-use groundwave_http::option_value::host_and_port;
+use groundwave_http::option_value::{host_and_port, require_existing};
 use groundwave_io_gateway::notice::{FlowServers, MqttBroker, SmtpServer};
 use groundwave_outbound::Trust;
 
@@ -73,14 +73,16 @@ fn mailbox(text: &str) -> Result<String, String> {
     SmtpServer::check_sender(text).map(|()| text.to_owned())
 }
 
-/// User and password, if there is a user.
+/// User and password, if there is a user; `option` names the file.
 fn credentials(
     user: Option<&String>,
+    option: &str,
     file: Option<&Path>,
 ) -> Result<Option<(String, String)>, Failure> {
     let Some((user, file)) = user.zip(file) else {
         return Ok(None);
     };
+    require_existing(option, file, "a file with the password")?;
     let password = read_words(file).map_err(Failure::input)?;
     Ok(Some((user.clone(), password)))
 }
@@ -95,6 +97,7 @@ impl FlowConfig {
             let path = path.display();
             Failure::Input(format!("invalid --mqtt-ca: {path}: {what}"))
         };
+        require_existing("--mqtt-ca", path, "certificates of authorities (PEM)")?;
         let pem = std::fs::read_to_string(path).map_err(|err| invalid(err.to_string()))?;
         Trust::check_pem(&pem).map_err(invalid)?;
         Ok(Trust::Authorities(pem))
@@ -102,10 +105,16 @@ impl FlowConfig {
 
     /// The servers; `planning` is the planning server of this program, if it serves.
     pub(super) fn open(&self, planning: Option<SocketAddr>) -> Result<FlowServers, Failure> {
-        let smtp_credentials =
-            credentials(self.smtp_user.as_ref(), self.smtp_password_file.as_deref())?;
-        let mqtt_credentials =
-            credentials(self.mqtt_user.as_ref(), self.mqtt_password_file.as_deref())?;
+        let smtp_credentials = credentials(
+            self.smtp_user.as_ref(),
+            "--smtp-password-file",
+            self.smtp_password_file.as_deref(),
+        )?;
+        let mqtt_credentials = credentials(
+            self.mqtt_user.as_ref(),
+            "--mqtt-password-file",
+            self.mqtt_password_file.as_deref(),
+        )?;
         let smtp = self
             .smtp_url
             .as_ref()

@@ -4,15 +4,14 @@ mod fallbacks;
 mod fetched;
 mod open;
 mod recorded;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::{
-    BoolishValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser,
-};
+use clap::builder::{BoolishValueParser, PathBufValueParser, TypedValueParser};
 use groundwave_http::Failure;
 use groundwave_http::option_value::folder_path;
 use groundwave_model::terrain::{
@@ -21,7 +20,6 @@ use groundwave_model::terrain::{
 use groundwave_scenario::{Scenario, Terrain as ScenarioTerrain};
 use groundwave_sweep::{Plan, TerrainFiles};
 use groundwave_terrain::cache::INDEX_FILE;
-use groundwave_terrain::memory::MEMORY_MIN_MB;
 use groundwave_terrain::{Ignored, LandCover, Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +27,16 @@ use super::fetch::squares_under;
 use fallbacks::first;
 pub use fetched::{has_consent, is_dialogue};
 use open::{
-    FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
+    COVER_CONTENT, FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat,
+    open, require, user_cache,
 };
 
 pub use fallbacks::Fallbacks;
-pub use open::{NamedCover, address_of, budget_bytes, cover, inputs_of};
+pub use open::{
+    GEOID_CONTENT, NamedCover, TERRAIN_CONTENT, address_of, budget_bytes, cover, inputs_of,
+};
 pub use recorded::replay_failure;
+pub use values::{memory_mb, posts_parser};
 
 /// Sources of terrain and geoid.
 #[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
@@ -96,22 +98,6 @@ pub struct TerrainOptions {
     #[arg(long = "memory", value_name = "MB", env = "GROUNDWAVE_MEMORY", value_parser = memory_mb)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-}
-
-/// Value of `--memory`, MB.
-pub fn memory_mb(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok();
-    number.filter(|mb| *mb >= MEMORY_MIN_MB).ok_or_else(|| {
-        format!("found {text}, allowed whole numbers from {MEMORY_MIN_MB} on: one tile of 1 arc-second takes 52 MB")
-    })
-}
-
-/// Values of `--posts`.
-pub fn posts_parser() -> impl TypedValueParser<Value = Posts> {
-    PossibleValuesParser::new(["interpolated", "nearest"]).map(|value| match value.as_str() {
-        "nearest" => Posts::Nearest,
-        _ => Posts::Interpolated,
-    })
 }
 
 /// Ways out of missing terrain, for messages.
@@ -212,7 +198,12 @@ impl TerrainOptions {
     fn cache(&self, is_named: bool) -> Option<PathBuf> {
         let has_files = |folder: &PathBuf| folder.join(INDEX_FILE).is_file();
         let default = || user_cache().filter(|folder| !is_named && has_files(folder));
-        self.terrain_cache.clone().or_else(default)
+        match &self.terrain_cache {
+            // The first fetch makes it.
+            Some(folder) if self.fetch && !folder.exists() => None,
+            Some(folder) => Some(folder.clone()),
+            None => default(),
+        }
     }
 
     /// Fetched terrain of a server, which fetches more into it: a folder that is there, of these options, or the
@@ -250,6 +241,8 @@ impl TerrainOptions {
     pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
         let own = self.land_cover.as_ref();
         let land_cover = first(own, self.fallbacks.land_cover, scenario.land_cover.clone());
+        let names = ["--land-cover", "land_cover of [terrain]"];
+        require(land_cover.as_deref(), own, names, COVER_CONTENT)?;
         Self { land_cover, ..self.clone() }.for_ground_of(scenario)
     }
 
@@ -287,8 +280,10 @@ impl TerrainOptions {
         let Fallbacks { srtm_dir, geoid: of_geoid, posts: of_posts, .. } = self.fallbacks;
         let folder = first(self.srtm_dir.as_ref(), srtm_dir, folder.map(Path::to_owned));
         let geoid = first(self.geoid.as_ref(), of_geoid, geoid.map(Path::to_owned));
+        let cache = self.cache(folder.is_some());
+        self.require_existing([folder.as_deref(), geoid.as_deref(), cache.as_deref()])?;
         open(Sources {
-            cache: self.cache(folder.is_some()),
+            cache,
             folder: folder.or_else(|| downloaded("srtm")),
             geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
             flat_earth: self.flat_earth,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use groundwave_files::address::is_address;
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
+use groundwave_http::option_value::require_existing;
 use groundwave_model::EVALUATION;
 use groundwave_model::terrain::{Flat, Posts, Terrain};
 use groundwave_simulation::evaluation;
@@ -63,6 +64,45 @@ pub(super) fn user_cache() -> Option<PathBuf> {
     caches.map(|caches| caches.join("groundwave").join("terrain"))
 }
 
+/// Content of a folder of terrain, for messages.
+pub const TERRAIN_CONTENT: &str = "a folder of .hgt tiles or GeoTIFF files";
+/// Content of a file of the geoid, for messages.
+pub const GEOID_CONTENT: &str = "EGM96 as WW15MGH.DAC or egm96_15.gtx";
+/// Content of land cover, for messages.
+pub(super) const COVER_CONTENT: &str =
+    "a folder of GeoTIFF files of land cover, or the address (https://) of one";
+/// Content of the folder of fetched terrain, for messages.
+pub(super) const CACHE_CONTENT: &str = "the folder of `groundwave terrain fetch`";
+
+/// Refuses a path of terrain with nothing there, by the option where it is that of the option, else by the `key` of a
+/// document.
+pub(super) fn require(
+    path: Option<&Path>,
+    own: Option<&PathBuf>,
+    [option, key]: [&str; 2],
+    allowed: &str,
+) -> Result<(), Failure> {
+    let Some(path) = path.filter(|path| address_of(path).is_none()) else {
+        return Ok(());
+    };
+    let is_own = own.is_some_and(|own| own == path);
+    require_existing(if is_own { option } else { key }, path, allowed)
+}
+
+impl TerrainOptions {
+    /// Refuses a folder of tiles, a geoid or a folder of fetched terrain that is not there.
+    pub(super) fn require_existing(
+        &self,
+        [folder, geoid, cache]: [Option<&Path>; 3],
+    ) -> Result<(), Failure> {
+        let names = ["--srtm-dir", "folder of terrain"];
+        require(folder, self.srtm_dir.as_ref(), names, TERRAIN_CONTENT)?;
+        require(geoid, self.geoid.as_ref(), ["--geoid", "geoid"], GEOID_CONTENT)?;
+        let names = ["--terrain-cache", "folder of fetched terrain"];
+        require(cache, self.terrain_cache.as_ref(), names, CACHE_CONTENT)
+    }
+}
+
 /// Where terrain comes from.
 #[derive(Default)]
 pub(super) struct Sources {
@@ -110,6 +150,7 @@ pub fn cover(named: NamedCover<'_>) -> Result<Option<LandCover>, Failure> {
         return Ok(None);
     };
     let Some(address) = address_of(place) else {
+        require_existing("--land-cover", place, COVER_CONTENT)?;
         return LandCover::open(place).map(Some).map_err(Failure::input);
     };
     let own = || user_cache().map(|folder| folder.with_file_name("land-cover"));
@@ -256,4 +297,34 @@ pub(super) fn flat(elevation_msl_m: f64, sources: Sources) -> Result<OpenTerrain
         inputs,
         remedy: REMEDY.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_folders_and_files_give_the_option_that_names_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let none = || Some(folder.path().join("none"));
+        let options =
+            |own: TerrainOptions| own.open().err().map(|error| error.message().to_owned());
+        for (own, expected) in [
+            (TerrainOptions { srtm_dir: none(), ..Default::default() }, "invalid --srtm-dir: "),
+            (TerrainOptions { geoid: none(), ..Default::default() }, "invalid --geoid: "),
+            (TerrainOptions { land_cover: none(), ..Default::default() }, "invalid --land-cover: "),
+            (
+                TerrainOptions { terrain_cache: none(), ..Default::default() },
+                "invalid --terrain-cache: ",
+            ),
+        ] {
+            let error = options(own).unwrap();
+            assert!(error.starts_with(expected) && error.contains("found nothing at"), "{error}");
+            assert!(error.contains("none, allowed ") && !error.contains("os error"), "{error}");
+        }
+        // The first fetch makes the folder.
+        let fetch =
+            TerrainOptions { terrain_cache: none(), fetch: true, ..TerrainOptions::default() };
+        assert_eq!(fetch.open().err().map(|error| error.message().to_owned()), None);
+    }
 }

@@ -34,6 +34,7 @@ impl TerrainOptions {
             given.or_else(|| downloaded(GEOID_FILE))
         };
         let geoid = (!without_geoid).then(geoid).flatten();
+        self.require_existing([None, geoid.as_deref(), None])?;
         let land_cover = match inputs.get(LAND_COVER) {
             Some(names) => Some(self.land_cover_of(names, "log", None)?),
             None => None,
@@ -52,8 +53,10 @@ impl TerrainOptions {
             let flat_earth = self.flat_earth || inputs.contains_key(FLAT_EARTH);
             let folder = self.srtm_dir.clone().or_else(|| recorded("srtm_dir"));
             let is_nearest = inputs.get(POSTS).is_some_and(|way| way == NEAREST);
+            let cache = self.cache(folder.is_some());
+            self.require_existing([folder.as_deref(), None, cache.as_deref()])?;
             return open(Sources {
-                cache: self.cache(folder.is_some()),
+                cache,
                 folder: folder.or_else(|| downloaded("srtm")),
                 geoid,
                 land_cover,
