@@ -191,6 +191,8 @@ fn a_configuration_file_sets_options_and_names_its_mistakes() {
     assert_eq!(frequency_mhz(&link(&[], text)), Some(868.1));
     let other = link(&["--radio", "wifi_2g4_mesh"], text);
     assert_eq!(frequency_mhz(&other), Some(2437.0));
+    // The command line turns off what the file turns on.
+    assert_eq!(link(&["--flat-earth=false"], text).status.code(), Some(3));
     let error = refusal(&link(&[], "[link]\nradoi = \"x\"\n"));
     assert!(error.contains("config.toml:2: invalid option: found \\\"radoi\\\""), "{error}");
     std::fs::write(&file, text).unwrap();

@@ -139,8 +139,7 @@ enum Command {
 /// The command line: all subcommands with their arguments and help.
 #[must_use]
 pub fn command() -> clap::Command {
-    let command = groundwave_command::with_print_config(Cli::command());
-    groundwave_command::with_negative_values(command)
+    groundwave_command::as_program(Cli::command())
 }
 
 /// Parses the arguments, runs the subcommand, reports failures on stderr.
@@ -333,6 +332,20 @@ mod tests {
             let kind = result.err().map(|error| error.kind());
             let is_read = kind.is_none() || kind == Some(clap::error::ErrorKind::ValueValidation);
             assert!(is_read, "{line}: {kind:?}");
+        }
+    }
+
+    #[test]
+    fn switches_with_a_variable_can_be_turned_off() {
+        for line in [
+            "run a.toml --flat-earth=false --fetch=no",
+            "link 1,1 2,2 --offline=false --flat-earth",
+            "serve --flat-earth=false --offline=off --public-map=false",
+            "agent --allow-reboot=false --allow-configure=0",
+        ] {
+            let words = ["groundwave"].into_iter().chain(line.split(' '));
+            let error = super::command().try_get_matches_from(words).err();
+            assert!(error.is_none(), "{line}: {error:?}");
         }
     }
 

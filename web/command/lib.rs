@@ -13,6 +13,7 @@ mod problem;
 mod settings;
 #[cfg(test)]
 mod settings_tests;
+mod switches;
 mod usage;
 
 use std::process::ExitCode;
@@ -22,12 +23,13 @@ use clap::{Arg, ArgAction, ColorChoice, Parser};
 use groundwave_http::Failure;
 
 pub use help::laid_out;
-pub use negative_values::with_negative_values;
+use negative_values::with_negative_values;
 use output::Output;
 use print_config::config_file;
 use problem::Problem;
 use settings::Settings;
 pub use settings::is_configurable;
+use switches::with_switch_values;
 
 /// Exit code of invalid input.
 const USAGE_CODE: u8 = 2;
@@ -43,8 +45,7 @@ const COMMON_HEADING: &str = "Common options";
 pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     // First: errors of the arguments have their colour too.
     set_colour(usage::colour(std::env::args_os().map(|one| one.to_string_lossy().into_owned())));
-    let command = with_negative_values(with_print_config(A::command()));
-    let command = without_empty_variables(laid_out(command));
+    let command = without_empty_variables(laid_out(as_program(A::command())));
     let variable = |name: &str| std::env::var(name).ok();
     let settings = Settings::load(&command, variable)
         .map_err(|message| report(Failure::Input(message), Output { json: requests_json() }))?;
@@ -60,10 +61,16 @@ pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     A::from_arg_matches(&matches).map_err(usage)
 }
 
+/// The command line as a program takes it: with the option that prints the options in force, with values that begin with
+/// a minus, and with switches that can be turned off.
+#[must_use]
+pub fn as_program(command: clap::Command) -> clap::Command {
+    with_negative_values(with_switch_values(with_print_config(command)))
+}
+
 /// The command line with the option that prints the options in force; options that all of its commands have
 /// stand below a heading of their own.
-#[must_use]
-pub fn with_print_config(command: clap::Command) -> clap::Command {
+fn with_print_config(command: clap::Command) -> clap::Command {
     let help = "Print the options in force with their sources, as a configuration file, and stop";
     let option = Arg::new(PRINT_CONFIG).long("print-config").action(ArgAction::SetTrue);
     command.arg(option.global(true).help(help)).mut_args(|arg| match arg.is_global_set() {

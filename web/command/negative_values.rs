@@ -8,8 +8,7 @@ use clap::{Arg, ArgAction, Command};
 /// The command line whose options take negative numbers, those of quantities also with a unit and in lists (`-3dBd`,
 /// `-90,45`), and whose arguments that are numbers take negative ones: without it `-3` is an unknown option, and the
 /// range of a value that cannot be negative is never stated.
-#[must_use]
-pub fn with_negative_values(command: Command) -> Command {
+pub(crate) fn with_negative_values(command: Command) -> Command {
     let command = command.mut_args(|arg| {
         let is_option = arg.get_long().is_some() || arg.get_short().is_some();
         match arg.get_action().takes_values() {

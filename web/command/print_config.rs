@@ -1,5 +1,6 @@
 //! Options in force of a command, as a configuration file.
 
+use std::any::TypeId;
 use std::fmt::Write as _;
 
 use clap::parser::ValueSource;
@@ -60,6 +61,9 @@ fn value(arg: &Arg, matches: &ArgMatches) -> Option<String> {
             matches.try_get_one::<bool>(id).ok().flatten().map(ToString::to_string)
         }
         ArgAction::Count => matches.try_get_one::<u8>(id).ok().flatten().map(ToString::to_string),
+        _ if arg.get_value_parser().type_id() == TypeId::of::<bool>() => {
+            matches.try_get_one::<bool>(id).ok().flatten().map(ToString::to_string)
+        }
         action => {
             let values: Vec<_> = matches.try_get_raw(id).ok().flatten()?.map(quoted).collect();
             let is_list = matches!(action, ArgAction::Append) || values.len() > 1;

@@ -32,6 +32,9 @@ pub fn value_message(error: &clap::Error) -> Option<String> {
                 }
             })
         }
+        ErrorKind::TooManyValues => {
+            Some(format!("invalid {name}: found {value:?}, allowed no value"))
+        }
         ErrorKind::ValueValidation => Some(format!("invalid {name}: {}", reason(error, value)?)),
         _ => None,
     }

@@ -13,6 +13,8 @@ pub struct Fallbacks {
     pub(super) posts: bool,
     pub(super) fetch: bool,
     pub(super) terrain_cache: bool,
+    /// `true` for `--flat-earth=false` on the command line: tiles in place of the flat ground of a scenario.
+    pub(super) is_tiled: bool,
 }
 
 impl FromArgMatches for Fallbacks {
@@ -27,6 +29,8 @@ impl FromArgMatches for Fallbacks {
             posts: is_fallback("posts"),
             fetch: is_fallback("fetch"),
             terrain_cache: is_fallback("terrain_cache"),
+            is_tiled: matches.value_source("flat_earth") == Some(ValueSource::CommandLine)
+                && matches.get_one::<bool>("flat_earth") == Some(&false),
         })
     }
 
@@ -56,5 +60,28 @@ pub(super) fn first<T: Clone>(
     match is_fallback {
         true => of_scenario.or_else(|| own.cloned()),
         false => own.cloned().or(of_scenario),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::TerrainOptions;
+    use super::*;
+
+    #[test]
+    fn tiles_replace_the_flat_ground_of_a_scenario_where_requested() {
+        let text = "[scenario]\ntitle = \"a\"\nduration_s = 1\n[terrain]\nflat_msl_m = 7\n\
+                    [[node]]\nname = \"a\"\nlat_deg = 57.7\nlon_deg = 11.9\nheight_agl_m = 10\n\
+                    radio = \"wifi_5g_mesh\"\n";
+        let scenario = groundwave_scenario::parse(text, "a.toml", Path::new("")).unwrap();
+        let flat_msl_m = |is_tiled: bool| {
+            let fallbacks = Fallbacks { is_tiled, ..Fallbacks::default() };
+            let options = TerrainOptions { fallbacks, ..TerrainOptions::default() };
+            options.for_scenario(&scenario).unwrap().inputs.get("flat_msl_m").cloned()
+        };
+        assert_eq!(flat_msl_m(false).as_deref(), Some("7"));
+        assert_eq!(flat_msl_m(true), None);
     }
 }

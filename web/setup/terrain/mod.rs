@@ -62,7 +62,8 @@ pub struct TerrainOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub land_cover: Option<PathBuf>,
 
-    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
+    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth; --flat-earth=false takes
+    /// tiles in place of the flat ground of a scenario
     #[arg(long, env = "GROUNDWAVE_FLAT_EARTH", value_parser = BoolishValueParser::new())]
     pub flat_earth: bool,
 
@@ -248,8 +249,9 @@ impl TerrainOptions {
 
     /// The terrain of a scenario with the land cover of these options.
     fn for_ground_of(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
-        let Fallbacks { srtm_dir, fetch, terrain_cache, .. } = self.fallbacks;
-        let is_supplied = (self.srtm_dir.is_some() && !(srtm_dir && scenario.names_terrain))
+        let Fallbacks { srtm_dir, fetch, terrain_cache, is_tiled, .. } = self.fallbacks;
+        let is_supplied = is_tiled
+            || (self.srtm_dir.is_some() && !(srtm_dir && scenario.names_terrain))
             || (self.terrain_cache.is_some() && !terrain_cache)
             || (self.fetch && !(fetch && scenario.names_terrain));
         match &scenario.terrain {
