@@ -159,7 +159,8 @@ fn chosen(
     };
     let sites = u16::try_from(plan.sites.len()).expect("a plan bounds its sites");
     let choice = choose(sites, count, &mut taken, gain, take);
-    let all_sites: f64 = sets.iter().map(|(_, [weight, _])| weight).sum();
+    // A sum of no floats has a minus.
+    let all_sites = sets.iter().map(|(_, [weight, _])| weight).sum::<f64>() + 0.0;
     let step = |step: &Step| ChosenSite {
         name: plan.sites[usize::from(step.site)].name.clone(),
         gain: step.gain,

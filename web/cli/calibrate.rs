@@ -20,7 +20,7 @@ use groundwave_simulation::measure::calibrate::{
 };
 use groundwave_simulation::measure::{self, LinkDirection, Place};
 use groundwave_simulation::site::NodeView;
-use groundwave_text::{Align, Table, percent};
+use groundwave_text::{Align, Table, percent, signed};
 use serde::Serialize;
 
 use super::log;
@@ -258,7 +258,7 @@ fn refuse_unusable(samples: &[Sample], fitted: &[Fitted]) -> Result<(), Failure>
         )))
     };
     if let Some(out) = out_of_reach(samples, fitted) {
-        let level = format!("{:+.1} dB at the median", out.excess_db);
+        let level = format!("{} dB at the median", signed(out.excess_db));
         return invalid("loss beyond the model", out.links, out.distance_km, level);
     }
     let is_at_limit = |one: &&Fitted| one.offset.loss_db.abs() >= LOSS_DB_MAX;
@@ -291,8 +291,8 @@ fn table(fitted: &[Fitted]) -> Table {
             format!("{low_mhz}–{high_mhz}"),
             format!("{low_km}–{high_km}"),
             one.links.to_string(),
-            format!("{:+.1}", one.offset.loss_db),
-            format!("{low_db:+.1} to {high_db:+.1}"),
+            signed(one.offset.loss_db),
+            format!("{} to {}", signed(low_db), signed(high_db)),
             format!("{:.1}", one.error_before_db),
             one.error_held_out_db.map_or_else(none, |db| format!("{db:.1}")),
             one.inside_held_out_prob.map_or_else(none, percent),

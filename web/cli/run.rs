@@ -58,9 +58,15 @@ struct RunArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<Override>,
 
-    /// Seed of the random draws [default: that of the scenario]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    /// Seed of the random draws, 0 to 9223372036854775807 [default: that of the scenario]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
+}
+
+/// Value of `--seed`: a whole number of TOML.
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= i64::MAX as u64);
+    seed.ok_or_else(|| format!("found {text}, allowed 0 to {}", i64::MAX))
 }
 
 impl RunArgs {
@@ -464,5 +470,20 @@ fn sleep_until(clock: &mut groundwave_files::wall::MachineClock, until_ns: u64, 
             return;
         }
         std::thread::sleep(Duration::from_nanos((until_ns - now_ns).min(SLEEP_MAX_NS)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_whole_numbers_up_to_that_of_toml() {
+        assert_eq!(seed("0"), Ok(0));
+        assert_eq!(seed("9223372036854775807"), Ok(i64::MAX as u64));
+        for text in ["9223372036854775808", "-1", "1.5", "", "99999999999999999999999"] {
+            let error = seed(text).unwrap_err();
+            assert_eq!(error, format!("found {text}, allowed 0 to 9223372036854775807"));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Result of `run`: links, flows and digest.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use groundwave_engine::Refusal;
@@ -10,7 +11,7 @@ use groundwave_model::terrain::TerrainSource;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::flow::{Bottleneck, FlowView};
 use groundwave_simulation::link::LinkView;
-use groundwave_simulation::site::NodeView;
+use groundwave_simulation::site::{NodeId, NodeView, with_names};
 use groundwave_text::{Align, Table, bits_per_second, distance};
 use serde::Serialize;
 
@@ -61,12 +62,9 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
     if !output.json {
         return output.text(&text(report, links_max));
     }
-    let refused = |(tick, command, refusal): &'_ (u64, &'static str, Refusal)| {
-        (*tick, *command, refusal.to_string())
-    };
-    let refused = report.refused.iter().map(|entry| {
-        let (tick, command, reason) = refused(entry);
-        RefusedView { tick, command, reason, refusal: &entry.2 }
+    let refused = report.refused.iter().map(|(tick, command, refusal)| {
+        let reason = reason(report, refusal);
+        RefusedView { tick: *tick, command, reason, refusal }
     });
     output.json(&Document {
         title: &report.scenario.title,
@@ -80,6 +78,18 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
         refused: refused.collect(),
         snapshot: report.snapshot,
     })
+}
+
+/// Reason of a refusal, with the names of nodes, also of those that are gone, in place of their ids.
+fn reason(report: &Report<'_>, refusal: &Refusal) -> String {
+    let names = report.scenario.node_names.iter();
+    let names: BTreeMap<NodeId, &str> =
+        names.map(|name| (NodeId::named(name), name.as_str())).collect();
+    let name = |id| {
+        let node = report.snapshot.node(id);
+        node.map(|node| node.name.as_str()).or_else(|| names.get(&id).copied())
+    };
+    with_names(&refusal.to_string(), name)
 }
 
 fn text(report: &Report<'_>, links_max: usize) -> String {
@@ -112,7 +122,10 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
         let _ = writeln!(
             out,
             "{}",
-            output::warning(&format!("rejected in tick {tick}: {name}: {refusal}"))
+            output::warning(&format!(
+                "rejected in tick {tick}: {name}: {}",
+                reason(report, refusal)
+            ))
         );
     }
     links(&mut out, report, links_max);

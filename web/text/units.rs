@@ -36,6 +36,23 @@ pub fn percent(prob: f64) -> String {
     format!("{:.1} %", prob * 100.0)
 }
 
+/// A level with its sign and one decimal: `+1.5`, `-0.3`; zero, also what rounds to it, has none.
+///
+/// ```
+/// assert_eq!(groundwave_text::signed(1.46), "+1.5");
+/// assert_eq!(groundwave_text::signed(-0.3), "-0.3");
+/// assert_eq!(groundwave_text::signed(-0.04), "0.0");
+/// assert_eq!(groundwave_text::signed(0.0), "0.0");
+/// ```
+#[must_use]
+pub fn signed(level: f64) -> String {
+    let text = format!("{level:+.1}");
+    match text.as_str() {
+        "-0.0" | "+0.0" => "0.0".to_owned(),
+        _ => text,
+    }
+}
+
 fn three_digits(value: f64) -> String {
     match value {
         v if v >= 100.0 || v == 0.0 => format!("{v:.0}"),

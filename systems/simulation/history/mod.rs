@@ -125,6 +125,12 @@ pub struct History {
 }
 
 impl History {
+    /// Name of a node, also of one that is gone; its id where it never was.
+    #[must_use]
+    pub fn name(&self, id: NodeId) -> String {
+        self.names.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+
     /// A text in which ids of nodes, also of those that are gone, are replaced by their names.
     #[must_use]
     pub fn with_names(&self, text: &str) -> String {

@@ -1,8 +1,6 @@
 //! Tables of failures and of the routes of flows.
 
-use groundwave_gateway::Snapshot;
 use groundwave_simulation::history::History;
-use groundwave_simulation::site::NodeId;
 use groundwave_text::{Align, Table};
 
 /// Most rows of a table.
@@ -45,21 +43,19 @@ pub fn disturbances(history: &History) -> Table {
 }
 
 /// Routes of flows and the times they changed.
-pub fn routes(history: &History, view: &Snapshot) -> Table {
+pub fn routes(history: &History) -> Table {
     let mut table = Table::new(&[
         ("flow", Align::Left),
         ("from s", Align::Right),
         ("hops", Align::Right),
         ("over", Align::Left),
     ]);
-    let name =
-        |id: &NodeId| view.node(*id).map_or_else(|| id.to_string(), |node| node.name.clone());
     for flow in history.flows.values() {
         for way in &flow.ways {
             if table.len() >= ROWS_MAX {
                 return table;
             }
-            let over: Vec<String> = way.nodes.iter().map(name).collect();
+            let over: Vec<String> = way.nodes.iter().map(|id| history.name(*id)).collect();
             let over = match over.len() {
                 0 => "no route".to_owned(),
                 _ => over.join(" → "),

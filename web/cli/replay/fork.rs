@@ -57,11 +57,11 @@ impl Fork {
         let both = |what: &dyn Fn(&History) -> f64| [what(&run.history), what(&fork.history)];
         let reachable = |history: &History| {
             let shares = history.samples.iter().map(|sample| sample.reachable_share);
-            shares.sum::<f64>() / history.samples.len().max(1) as f64
+            total(shares) / history.samples.len().max(1) as f64
         };
         let carried = |history: &History| {
             let rates = history.samples.iter().map(|sample| sample.carried_bps);
-            rates.sum::<f64>() / history.samples.len().max(1) as f64
+            total(rates) / history.samples.len().max(1) as f64
         };
         let (recorded, changed_run) = (&run.history, &fork.history);
         let none = FlowHistory::default();
@@ -77,7 +77,8 @@ impl Fork {
                     _ => flow.known_s - flow.up_s,
                 });
             let missing = recorded.flows.iter().filter(|(id, _)| !history.flows.contains_key(id));
-            of_run.sum::<f64>() + missing.map(|(_, flow)| flow.known_s).sum::<f64>()
+            // Times end in different bits: no outage is shorter than none.
+            (total(of_run) + total(missing.map(|(_, flow)| flow.known_s))).max(0.0)
         };
         let step_s = run.header.step_ns as f64 * 1e-9;
         let flows = recorded.flows.iter().map(|(id, flow)| {
@@ -219,9 +220,15 @@ fn pairs(what: &'static str) -> Table {
     ])
 }
 
+/// Sum of numbers; 0 of none, which has a minus in floats.
+fn total(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.sum::<f64>() + 0.0
+}
+
+/// Difference with its sign; a dash where both look the same.
 fn signed([before, after]: [f64; 2], show: &dyn Fn(f64) -> String) -> String {
     let sign = if after < before { "−" } else { "+" };
-    match after == before {
+    match show(after) == show(before) {
         true => "–".to_owned(),
         false => format!("{sign}{}", show((after - before).abs())),
     }
@@ -230,4 +237,24 @@ fn signed([before, after]: [f64; 2], show: &dyn Fn(f64) -> String) -> String {
 /// Fraction of time with a route, [0, 1].
 pub fn up_share(flow: &FlowHistory) -> f64 {
     if flow.known_s > 0.0 { flow.up_s / flow.known_s } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_and_differences_of_nothing_have_no_sign() {
+        let seconds = |s: f64| format!("{s:.1} s");
+        assert_eq!(seconds(total(std::iter::empty())), "0.0 s");
+        assert_eq!(total([1.5, 2.0].into_iter()), 3.5);
+        for (pair, expected) in [
+            ([0.0, -0.0], "–"),
+            ([10.0, 10.0 - 1e-12], "–"),
+            ([10.0, 12.5], "+2.5 s"),
+            ([12.5, 10.0], "−2.5 s"),
+        ] {
+            assert_eq!(signed(pair, &seconds), expected);
+        }
+    }
 }

@@ -1,10 +1,9 @@
 //! Measured levels compared with the model.
 
-use groundwave_gateway::Snapshot;
 use groundwave_plot::{FadesPicture, fades_svg};
-use groundwave_simulation::history::{LevelHistory, LevelsHistory};
+use groundwave_simulation::history::{History, LevelHistory, LevelsHistory};
 use groundwave_simulation::measure::{LinkDirection, Quantity};
-use groundwave_text::{Align, Table};
+use groundwave_text::{Align, Table, signed};
 use serde::Serialize;
 
 /// Depth below the median of a faded link, dB.
@@ -108,7 +107,7 @@ impl Summary {
         let (directions, measurements) = (self.directions, self.measurements);
         let mut out = format!("{measurements} measurements of {directions} directions.");
         if let Some(db) = self.excess_loss_median_db {
-            out += &format!(" Median excess loss over the model: {db:+.1} dB.");
+            out += &format!(" Median excess loss over the model: {} dB.", signed(db));
         }
         if let Some(delivery) = &self.delivery {
             let Delivery { directions, measured_percent, model_percent, apart_percent } = delivery;
@@ -152,7 +151,7 @@ pub fn picture(levels: &LevelsHistory) -> Option<String> {
 }
 
 /// Directions with the deepest fades.
-pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
+pub fn table(history: &History) -> Table {
     let mut table = Table::new(&[
         ("from", Align::Left),
         ("to", Align::Left),
@@ -166,9 +165,8 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
         ("arrived %", Align::Right),
         ("by the model %", Align::Right),
     ]);
-    let mut all: Vec<(&LinkDirection, &LevelHistory)> = levels.ways.iter().collect();
+    let mut all: Vec<(&LinkDirection, &LevelHistory)> = history.levels.ways.iter().collect();
     all.sort_by(|(_, a), (_, b)| depth_db(b).total_cmp(&depth_db(a)));
-    let name = |id| view.node(id).map_or_else(|| format!("{id}"), |node| node.name.clone());
     let cell = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.1}"));
     for ((from, to), way) in all.into_iter().take(DIRECTIONS_MAX) {
         let quantity = match way.quantity {
@@ -180,15 +178,15 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
         let least = way.levels.minimum();
         let sign = if way.quantity == Some(Quantity::PathLoss) { -1.0 } else { 1.0 };
         table.row([
-            name(*from),
-            name(*to),
+            history.name(*from),
+            history.name(*to),
             quantity.to_owned(),
             way.count.to_string(),
             cell(way.levels.median_db()),
             cell(least.map(|one| one.min_db)),
             least.map_or("–".to_owned(), |one| format!("{:.0}", one.at_s)),
             cell(way.last.map(|last| sign * last.predicted)),
-            way.excess.median_db().map_or("–".to_owned(), |db| format!("{db:+.1}")),
+            way.excess.median_db().map_or("–".to_owned(), signed),
             cell(way.shares.median_db()),
             cell(way.probed.median_db()),
         ]);

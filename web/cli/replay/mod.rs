@@ -348,7 +348,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
     };
     let levels = run.measured();
     let levels = levels.map_or_else(String::new, |levels| {
-        let table = measured::table(&run.history.levels, &run.engine.view());
+        let table = measured::table(&run.history);
         format!("{}\n{}", levels.text(), output::table(&table, None))
     });
     let span = match from {

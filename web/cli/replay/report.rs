@@ -52,7 +52,7 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
                 @if !subject.history.flows.is_empty() {
                     (section("Flows", &flows(subject)))
                     (section("Outages", &outages(subject)))
-                    (section("Routes of flows", &failures::routes(&subject.history, &view)))
+                    (section("Routes of flows", &failures::routes(&subject.history)))
                 }
                 @let failures = failures::disturbances(&subject.history);
                 @if !failures.is_empty() { (section("Failures and their effects", &failures)) }
@@ -66,7 +66,7 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
                     @if let Some(picture) = levels::picture(&run.history.levels) {
                         (PreEscaped(picture))
                     }
-                    (table(&levels::table(&run.history.levels, &view)))
+                    (table(&levels::table(&run.history)))
                 }
                 @let (was_up, never_up) = links(subject, &view);
                 (section("Links with the longest time down", &was_up))
@@ -180,10 +180,10 @@ fn links(run: &Run, view: &Snapshot) -> (Table, Table) {
     let (mut was_up, mut never_up): (Vec<_>, Vec<_>) = all.partition(|(_, link)| link.up_s > 0.0);
     was_up.sort_by(|(_, a), (_, b)| down_s(b).total_cmp(&down_s(a)));
     never_up.sort_by(|(_, a), (_, b)| b.margin_min_db.total_cmp(&a.margin_min_db));
-    (link_table(was_up, view), link_table(never_up, view))
+    (link_table(was_up, run, view), link_table(never_up, run, view))
 }
 
-fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> Table {
+fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, run: &Run, view: &Snapshot) -> Table {
     let mut table = Table::new(&[
         ("link", Align::Left),
         ("to", Align::Left),
@@ -195,15 +195,14 @@ fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> T
         (Expectation::BASIS, Align::Left),
     ]);
     let none = || "–".to_owned();
-    let name = |id: NodeId| view.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
         // A pair that went out of range has no prediction any more.
         let place = view.links.binary_search_by_key(&(*a, *b), |link| (link.a, link.b));
         let at_the_end = place.ok().map(|place| view.links[place].budget.expectation());
         let share = if link.known_s > 0.0 { link.up_s / link.known_s } else { 0.0 };
         table.row([
-            name(*a),
-            name(*b),
+            run.history.name(*a),
+            run.history.name(*b),
             percent(share),
             link.changes.to_string(),
             match link.margin_min_db.is_finite() {

@@ -58,7 +58,8 @@ fn values(view: &Snapshot) -> [Option<f64>; COUNT] {
     let routes: Vec<_> = view.flows.iter().filter_map(|flow| flow.route.as_ref()).collect();
     let mean = |sum: f64, count: f64| (count > 0.0).then(|| sum / count);
     let met = view.flows.iter().filter(|flow| flow.is_met()).count() as f64;
-    let delivery: f64 = routes.iter().map(|route| route.delivery_prob).sum();
+    // A sum of no floats has a minus.
+    let delivery = routes.iter().map(|route| route.delivery_prob).sum::<f64>() + 0.0;
     let hops: usize = routes.iter().map(|route| route.hops.len()).sum();
     let etx: f64 = routes.iter().flat_map(|route| &route.hops).map(|hop| hop.etx).sum();
     let throughput_bps: f64 = view.flows.iter().map(|flow| flow.share.carried_bps).sum();

@@ -67,9 +67,13 @@ pub fn write(folder: &Path, results: &Results<'_>, output: Output) -> Result<(),
     };
     let panels: Vec<_> = (0..COUNT).map(panel).collect();
     let by = short_names(&keys);
+    let means = match plan.seeds {
+        1 => "one run each, without intervals",
+        _ => "means with 95 % intervals",
+    };
     let title = match by.is_empty() {
-        true => format!("{} runs: means with 95 % intervals", cells.len()),
-        false => format!("{} runs: means with 95 % intervals, by {}", cells.len(), by.join(" · ")),
+        true => format!("{} runs: {means}", cells.len()),
+        false => format!("{} runs: {means}, by {}", cells.len(), by.join(" · ")),
     };
     let picture = StudyPicture { title: &title, labels: &labels, panels: &panels };
     write_whole(&folder.join("summary.svg"), study_svg(&picture).as_bytes())?;
@@ -231,23 +235,55 @@ fn text(folder: &Path, combinations: &[Combination]) -> String {
     for own in combinations {
         let cell = |measure: &Measure| match measure.mean {
             None => "–".to_owned(),
-            Some(Mean { mean, half_width: None, .. }) => short(mean),
-            Some(Mean { mean, half_width: Some(half), .. }) => {
-                format!("{} ± {}", short(mean), short(half))
+            Some(Mean { mean, half_width: Some(half), .. }) if !is_alike(mean, half) => {
+                format!("{} ± {}", short(mean), short_half(half))
             }
+            Some(Mean { mean, .. }) => short(mean),
         };
         let values = own.values.iter().map(|[_, value]| value.clone());
         table.row(values.chain(own.measures.iter().map(cell)));
     }
-    let runs = combinations.first().map_or(0, |own| own.runs);
     let mut out = output::table(&table, None);
     let _ = writeln!(
         out,
-        "means over ticks of {runs} runs each ± half of the 95 % interval; {} has runs and summary as .csv and \
-         .parquet, and summary.svg",
+        "{}; {} has runs and summary as .csv and .parquet, and summary.svg",
+        note(combinations),
         folder.display()
     );
     out
+}
+
+/// Meaning of the cells of the table.
+fn note(combinations: &[Combination]) -> String {
+    let runs = combinations.first().map_or(0, |own| own.runs);
+    let means = combinations.iter().flat_map(|own| &own.measures).filter_map(|own| own.mean);
+    let mut means = means.filter_map(|own| Some((own.mean, own.half_width?)));
+    let has_spread = means.any(|(mean, half)| !is_alike(mean, half));
+    match (runs, has_spread) {
+        (1, _) => {
+            "means over ticks of one run each, without an interval: --seeds N makes more runs"
+                .to_owned()
+        }
+        (runs, true) => format!(
+            "means over ticks of {runs} runs each ± half of the 95 % interval; without ± where all runs are alike"
+        ),
+        (runs, false) => format!(
+            "means over ticks of {runs} runs each, which are alike: nothing in them depends on the seed"
+        ),
+    }
+}
+
+/// `true` for an interval that is none but for the rounding of its mean: all runs have one value.
+fn is_alike(mean: f64, half: f64) -> bool {
+    half <= mean.abs() * 1e-12
+}
+
+/// Half the width of an interval, which is never shown as 0.
+fn short_half(half: f64) -> String {
+    match half < 0.005 {
+        true => "< 0.01".to_owned(),
+        false => short(half),
+    }
 }
 
 /// A number of some three digits.
@@ -264,6 +300,23 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn intervals_of_one_run_or_of_runs_alike_are_left_out_with_a_note() {
+        let of = |runs: usize, half_width: Option<f64>| {
+            let mean = Mean { runs, mean: 12.0, deviation: half_width, half_width };
+            let measures = MEASURES.map(|(name, _)| Measure { name, mean: Some(mean) }).into();
+            let own = Combination { values: Vec::new(), runs, refused_commands: 0, measures };
+            text(Path::new("out"), &[own])
+        };
+        let one = of(1, None);
+        assert!(one.contains("of one run each, without an interval: --seeds N"), "{one}");
+        let alike = of(3, Some(1e-15));
+        assert!(alike.contains("3 runs each, which are alike") && !alike.contains('±'), "{alike}");
+        let spread = of(3, Some(0.5));
+        assert!(spread.contains("12.0 ± 0.50") && spread.contains("3 runs each ±"), "{spread}");
+        assert!(of(3, Some(0.004)).contains("12.0 ± < 0.01"));
+    }
 
     #[test]
     fn columns_of_one_field_have_different_names() {
