@@ -83,6 +83,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     network.put
     network.remove
     node.add
+    node.add_unplaced
     node.fail
     node.move
     node.remove

@@ -114,7 +114,7 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
         }
         if script.unplaced > 0 {
             report.add_many(
-                "no position: on a ring around 0 N 0 E",
+                "no position: on a ring around 0 N 0 E, without links but the measured ones",
                 script.unplaced,
                 Default::default,
             );

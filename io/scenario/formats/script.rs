@@ -9,7 +9,7 @@ use groundwave_simulation::link::{Limits, SetLimits};
 use groundwave_simulation::measure::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
 use groundwave_simulation::motion::{Follow, GoTo, StopMotion, Waypoint};
 use groundwave_simulation::site::{
-    AddNode, FailNode, MoveNode, NodeId, RemoveNode, RestoreNode, UpdateNode,
+    AddNode, AddUnplaced, FailNode, MoveNode, NodeId, RemoveNode, RestoreNode, UpdateNode,
 };
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub struct Script {
     pub last_tick: u64,
     /// Number of nodes.
     pub nodes: usize,
-    /// Nodes without a position: on a ring around 0 N 0 E.
+    /// Nodes without a position: on a ring around 0 N 0 E, with the measured links alone.
     pub unplaced: usize,
     /// Nodes that come with their first fix, each with its height where that is not one above ground.
     absent: BTreeMap<u32, (AddNode, Option<UpdateNode>)>,
@@ -83,7 +83,10 @@ impl Dataset {
             match node.comes_and_goes && position.is_some() {
                 true => drop(out.absent.insert(index as u32, (add, over_sea))),
                 false => {
-                    out.put(1, add);
+                    match position {
+                        Some(_) => out.put(1, add),
+                        None => out.put(1, AddUnplaced(add)),
+                    }
                     over_sea.into_iter().for_each(|update| out.put(1, update));
                 }
             }

@@ -6,8 +6,9 @@ use groundwave_model::link::{LinkKey, Probe};
 use groundwave_model::route::Metric;
 use serde::{Deserialize, Serialize};
 
+use super::NodesOnly;
 use super::components::{AdminDown, Endpoints, LinkFrom, LinkTo, Links, Predicted, Retained};
-use crate::site::{NodeId, node};
+use crate::site::{NodeId, Unplaced, node};
 
 /// Largest update distance, m.
 pub const UPDATE_DISTANCE_M_MAX: f64 = 10_000.0;
@@ -106,7 +107,7 @@ fn key(world: &World, a: NodeId, b: NodeId) -> Result<LinkKey, Refusal> {
 }
 
 /// The link between two nodes; spawned when they are out of range and nothing was recorded of it.
-pub(crate) fn link_entity(world: &mut World, a: NodeId, b: NodeId) -> Result<Entity, Refusal> {
+fn link_entity(world: &mut World, a: NodeId, b: NodeId) -> Result<Entity, Refusal> {
     let key = key(world, a, b)?;
     if let Some(link) = world.resource::<Links>().get(key) {
         return Ok(link);
@@ -114,6 +115,18 @@ pub(crate) fn link_entity(world: &mut World, a: NodeId, b: NodeId) -> Result<Ent
     let (from, to) = (node(world, key.a())?, node(world, key.b())?);
     let link = world.spawn((Endpoints(key), LinkFrom(from), LinkTo(to)));
     Ok(link.id())
+}
+
+/// As [`link_entity`], of a link that something is recorded of: between nodes without a position, which have no pairs, it
+/// is predicted.
+pub(crate) fn recorded_link(world: &mut World, a: NodeId, b: NodeId) -> Result<Entity, Refusal> {
+    let link = link_entity(world, a, b)?;
+    let is_unplaced = |id| node(world, id).map(|end| world.get::<Unplaced>(end).is_some());
+    let is_shown = is_unplaced(a)? && is_unplaced(b)? && !world.contains_resource::<NodesOnly>();
+    if is_shown && world.get::<Predicted>(link).is_none() {
+        world.entity_mut(link).insert(Predicted::default());
+    }
+    Ok(link)
 }
 
 /// Takes the link between two nodes down, in range or not, until it is restored.

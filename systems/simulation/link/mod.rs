@@ -19,7 +19,7 @@ use groundwave_engine::{Builder, Phase};
 use crate::site::Position;
 
 pub(crate) use changes::PredictedChanges;
-pub(crate) use commands::link_entity;
+pub(crate) use commands::recorded_link;
 pub use commands::{FailLink, Limits, RestoreLink, SetLimits, UPDATE_DISTANCE_M_MAX};
 pub use components::{
     AdminDown, Endpoints, LinkFrom, LinkPosition, LinkTo, Links, LinksIn, LinksOut, OutOfRange,
@@ -40,6 +40,7 @@ pub struct NodesOnly;
 /// Links between nodes, their budgets, and how they are taken down.
 pub fn link(engine: &mut Builder) {
     engine.world().register_required_components::<Position, LinkPosition>();
+    engine.world().add_observer(positions::leave_placeholder);
     engine
         .resource(Links::default())
         .resource(Limits::default())

@@ -10,7 +10,7 @@ use super::commands::Limits;
 use super::components::{
     AdminDown, Endpoints, LinkFrom, LinkPosition, LinkTo, Links, OutOfRange, Predicted, Retained,
 };
-use crate::site::{InDeployment, NodeId, NodeKind, StationConfig, WorldTerrain};
+use crate::site::{InDeployment, NodeId, NodeKind, StationConfig, Unplaced, WorldTerrain};
 
 /// Share of changed nodes beyond which building the index anew costs less than updating it.
 const REBUILD_SHARE: usize = 8;
@@ -50,6 +50,7 @@ impl Pairs {
 }
 
 type Moved = Or<(Changed<LinkPosition>, Changed<StationConfig>)>;
+type Paired = (Without<InDeployment>, Without<Unplaced>);
 
 /// Ends the list of links that went out of range in this tick.
 pub(super) fn clear_out_of_range(mut gone: ResMut<OutOfRange>) {
@@ -57,10 +58,10 @@ pub(super) fn clear_out_of_range(mut gone: ResMut<OutOfRange>) {
 }
 
 /// Makes a link with [`Predicted`] for each pair that may hear each other, and takes other pairs out of
-/// range: their links are despawned unless something else is recorded of them.
+/// range: their links are despawned unless something else is recorded of them. Nodes without a position have no pairs.
 pub(super) fn pair_nodes(
-    moved: Query<(&NodeId, &LinkPosition, &StationConfig), (Moved, Without<InDeployment>)>,
-    all: Query<(&NodeId, &LinkPosition, &StationConfig), Without<InDeployment>>,
+    moved: Query<(&NodeId, &LinkPosition, &StationConfig), (Moved, Paired)>,
+    all: Query<(&NodeId, &LinkPosition, &StationConfig), Paired>,
     nodes: Res<Index<NodeKind>>,
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,

@@ -4,8 +4,8 @@ use bevy_ecs::prelude::*;
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::commands::Limits;
-use super::components::LinkPosition;
-use crate::site::Position;
+use super::components::{LinkPosition, LinksIn, LinksOut, Predicted};
+use crate::site::{Placed, Position};
 
 /// Lets [`LinkPosition`] follow the nodes that moved further than the update distance.
 pub(super) fn follow_positions(
@@ -28,6 +28,21 @@ pub(super) fn follow_positions(
                 at.0 = Some(position.0);
             }
         }
+    }
+}
+
+/// Ends the links of a node that had no position: those in range of its place are made from there.
+pub(super) fn leave_placeholder(
+    placed: On<Placed>,
+    nodes: Query<(Option<&LinksOut>, Option<&LinksIn>)>,
+    mut commands: Commands,
+) {
+    commands.entity(placed.entity).insert(LinkPosition(None));
+    let Ok((out, into)) = nodes.get(placed.entity) else { return };
+    let out = out.map(|links| links.iter()).into_iter().flatten();
+    let into = into.map(|links| links.iter()).into_iter().flatten();
+    for link in out.chain(into) {
+        commands.entity(link).remove::<Predicted>();
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::components::LinkMeasurements;
 use super::values::{LevelView, Measured};
-use crate::link::link_entity;
+use crate::link::recorded_link;
 use crate::site::{NodeId, node};
 
 /// Maximum number of measurements of a report; more are sent in several.
@@ -64,7 +64,7 @@ impl Recorded for ObserveLinks {
 
 /// Makes `level` the last measurement of its direction.
 pub(super) fn record(world: &mut World, level: LevelView) -> Result<(), Refusal> {
-    let link = link_entity(world, level.from, level.to)?;
+    let link = recorded_link(world, level.from, level.to)?;
     let mut link = world.entity_mut(link);
     let backward = usize::from(level.from > level.to);
     match link.get_mut::<LinkMeasurements>() {

@@ -8,7 +8,8 @@ use groundwave_model::terrain::{Flat, GeoPoint};
 use super::*;
 use crate::WorldView;
 use crate::history::History;
-use crate::site::{AddNode, NodeId, RemoveNode};
+use crate::link::Links;
+use crate::site::{AddNode, AddUnplaced, MoveNode, NodeId, RemoveNode};
 use crate::world;
 
 fn id(name: &str) -> NodeId {
@@ -137,4 +138,69 @@ fn a_long_series_keeps_its_extremes_and_its_median_in_bounded_memory() {
     let all: u64 = series.buckets().iter().map(|one| u64::from(one.count)).sum();
     assert_eq!(all, 100_000);
     assert_eq!(Series::default().median_db(), None);
+}
+
+/// A chain of nodes without a position, each measured from the one before, all on one spot.
+fn unplaced(count: usize) -> Engine<WorldView> {
+    let engine = world(Arc::new(Flat::default())).build::<WorldView>(1, 1_000_000_000).unwrap();
+    let name = |number: usize| format!("n{number:03}");
+    for number in 0..count {
+        let add = AddNode {
+            node: id(&name(number)),
+            name: name(number),
+            role: Role::default(),
+            position: GeoPoint::new(0.0, 0.0).unwrap(),
+            station: station(),
+            deployment: None,
+        };
+        send(&engine, AddUnplaced(add));
+    }
+    let values = Measured { quality: Some(0.5), ..Measured::default() };
+    let step = |number: usize| {
+        let (from, to) = (id(&name(number - 1)), id(&name(number)));
+        Measurement { from, to, values }
+    };
+    send(&engine, ObserveLinks { measurements: (1..count).map(step).collect() });
+    engine
+}
+
+fn links(engine: &Engine<WorldView>) -> (usize, usize) {
+    (engine.view().links.len(), engine.world().resource::<Links>().len())
+}
+
+#[test]
+fn nodes_without_a_position_have_the_links_that_were_measured_and_no_others() {
+    let mut engine = unplaced(200);
+    engine.tick(None).unwrap();
+    assert_eq!(links(&engine), (199, 199));
+    assert_eq!(engine.view().measured.len(), 199);
+    // A fresh world of the checkpoint has the same links.
+    let checkpoint = engine.checkpoint().unwrap();
+    let mut other = world(Arc::new(Flat::default())).build(1, 1_000_000_000).unwrap();
+    other.take_up(&checkpoint).unwrap();
+    assert_eq!(other.digest(), engine.digest());
+    for engine in [&mut engine, &mut other] {
+        engine.tick(None).unwrap();
+        assert_eq!(links(engine), (199, 199));
+    }
+    assert_eq!(other.view().links, engine.view().links);
+}
+
+#[test]
+fn a_node_that_gets_a_position_has_the_links_of_its_place() {
+    let mut engine = unplaced(3);
+    engine.tick(None).unwrap();
+    let position = GeoPoint::new(57.7, 11.9).unwrap();
+    send(&engine, MoveNode { node: id("n000"), position });
+    engine.tick(None).unwrap();
+    // What was measured of its link stays; the model has none of that length.
+    assert_eq!((links(&engine), engine.view().measured.len()), ((1, 2), 2));
+    send(&engine, MoveNode { node: id("n002"), position: GeoPoint::new(57.7, 11.91).unwrap() });
+    engine.tick(None).unwrap();
+    let view = engine.view();
+    let ends: Vec<_> = view.links.iter().map(|link| [link.a, link.b]).collect();
+    let mut expected = [id("n000"), id("n002")];
+    expected.sort();
+    assert_eq!(ends, [expected]);
+    assert!((view.links[0].budget.distance_m - 596.0).abs() < 5.0);
 }

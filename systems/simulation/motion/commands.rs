@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Area, Height, Here, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
-use crate::site::node;
-use crate::site::{NodeId, Position, StationConfig, WorldTerrain};
+use crate::site::{NodeId, Position, StationConfig, WorldTerrain, node, place};
 
 /// Maximum number of waypoints of a motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;
@@ -42,6 +41,7 @@ pub fn set_time(name: &str, body: &mut Value, at_ns: u64) {
 
 /// Starts a motion, replacing any before it.
 fn start(world: &mut World, entity: Entity, motion: Motion) {
+    place(world, entity);
     world.entity_mut(entity).insert(motion);
 }
 

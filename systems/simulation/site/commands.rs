@@ -8,7 +8,8 @@ use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    Enrolled, Label, OperState, Position, Relocated, StationConfig, WorldEnvironment, WorldTerrain,
+    Enrolled, Label, OperState, Placed, Position, Relocated, StationConfig, Unplaced,
+    WorldEnvironment, WorldTerrain,
 };
 use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 
@@ -53,8 +54,23 @@ pub fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Makes a node without a position one that has the present one, and triggers [`Placed`].
+pub(crate) fn place(world: &mut World, entity: Entity) {
+    let mut node = world.entity_mut(entity);
+    if node.take::<Unplaced>().is_none() {
+        return;
+    }
+    // Its place is new even where it is that of before.
+    if let Some(mut position) = node.get_mut::<Position>() {
+        position.set_changed();
+    }
+    world.trigger(Placed { entity });
+    world.flush();
+}
+
 /// Puts a node at a position and triggers [`Relocated`].
 pub(super) fn relocate(world: &mut World, entity: Entity, to: GeoPoint) {
+    place(world, entity);
     let mut position = world.get_mut::<Position>(entity).expect("every node has a position");
     position.set_if_neq(Position(to));
     world.trigger(Relocated { entity });
@@ -104,6 +120,26 @@ impl Command for AddNode {
 }
 impl Recorded for AddNode {
     const NAME: &'static str = "node.add";
+    type Reply = ();
+}
+
+/// Adds a node whose position is not known, at a placeholder: links are predicted for none but what is measured between
+/// nodes without a position, until a command moves the node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AddUnplaced(pub AddNode);
+impl Command for AddUnplaced {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let id = self.0.node;
+        self.0.apply(world)?;
+        let entity = node(world, id)?;
+        world.entity_mut(entity).insert(Unplaced);
+        Ok(())
+    }
+}
+impl Recorded for AddUnplaced {
+    const NAME: &'static str = "node.add_unplaced";
     type Reply = ();
 }
 

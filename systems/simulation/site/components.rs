@@ -41,6 +41,19 @@ impl Default for OperState {
 #[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Enrolled;
 
+/// A node whose position is not known: that of [`Position`] is no place of it, and no link is predicted but those that
+/// were measured, to nodes without a position as well. Written by `node.add_unplaced`, removed by what moves the node.
+#[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[component(storage = "SparseSet")]
+pub struct Unplaced;
+
+/// A node without a position got one by command.
+#[derive(EntityEvent, Debug)]
+pub struct Placed {
+    /// The node.
+    pub entity: Entity,
+}
+
 /// A node was put at another position by command.
 #[derive(EntityEvent, Debug)]
 pub struct Relocated {

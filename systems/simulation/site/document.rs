@@ -7,7 +7,7 @@ use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
-use super::components::{Label, OperState, Position, StationConfig};
+use super::components::{Label, OperState, Position, StationConfig, Unplaced};
 use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 
 /// A node as the store keeps it.
@@ -25,6 +25,10 @@ pub struct NodeDocument {
     /// The deployment it is planned in and when it was made and changed; absent for nodes of the
     /// running mesh.
     pub planned: Option<Planned>,
+    /// `true` if the position is a placeholder. Left out otherwise, so that stores and digests are those of versions
+    /// without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unplaced: bool,
 }
 
 /// Membership and time stamps of a planned node.
@@ -45,6 +49,7 @@ impl Document for NodeDocument {
         Changed<StationConfig>,
         Changed<OperState>,
         Changed<Stamps>,
+        Changed<Unplaced>,
     )>;
 
     fn shows(entity: EntityRef<'_>) -> bool {
@@ -65,6 +70,7 @@ impl Document for NodeDocument {
                     .expect("a deployment outlives its nodes"),
                 stamps: *entity.get::<Stamps>().expect("planned nodes have them"),
             }),
+            unplaced: entity.contains::<Unplaced>(),
         }
     }
 
@@ -79,6 +85,9 @@ impl Document for NodeDocument {
         let entity = world.spawn((id, label, place)).id();
         if let (Some(within), Some(planned)) = (within, self.planned) {
             world.entity_mut(entity).insert((InDeployment(within), planned.stamps));
+        }
+        if self.unplaced {
+            world.entity_mut(entity).insert(Unplaced);
         }
         Ok(())
     }

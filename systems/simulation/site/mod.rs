@@ -11,13 +11,13 @@ mod view;
 use groundwave_engine::{Builder, Phase};
 
 pub use commands::{
-    AddNode, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RenewTerrain, RestoreNode,
-    SetEnvironment, SetStation, check_name,
+    AddNode, AddUnplaced, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RenewTerrain,
+    RestoreNode, SetEnvironment, SetStation, check_name,
 };
-pub(crate) use commands::{node, not_live};
+pub(crate) use commands::{node, not_live, place};
 pub use components::{
-    Enrolled, Label, OperState, Position, Relocated, Site, StationConfig, WorldEnvironment,
-    WorldTerrain,
+    Enrolled, Label, OperState, Placed, Position, Relocated, Site, StationConfig, Unplaced,
+    WorldEnvironment, WorldTerrain,
 };
 pub use document::{NodeDocument, Planned};
 pub use groundwave_model::id::{NodeId, NodeKind};
@@ -34,6 +34,7 @@ pub fn site(engine: &mut Builder) {
         .section::<Vec<NodeView>>()
         .section::<Environment>()
         .command::<AddNode>()
+        .command::<AddUnplaced>()
         .command::<RemoveNode>()
         .command::<MoveNode>()
         .command::<SetStation>()

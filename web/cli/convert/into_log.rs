@@ -32,7 +32,9 @@ impl Convert {
         tell(&dataset.report);
         if script.unplaced > 0 {
             let count = script.unplaced;
-            let line = format!("{count} x no position: on a ring around 0 N 0 E; see --places");
+            let line = format!(
+                "{count} x no position: on a ring around 0 N 0 E, without links but the measured ones; see --places"
+            );
             anstream::eprintln!("{}", warning(&line));
         }
         let moving = dataset.moving_nodes();

@@ -30,6 +30,7 @@ mod sites;
 mod stations;
 mod tables;
 mod tracks;
+mod unplaced;
 mod vehicles;
 
 use std::io::{self, Write};
