@@ -16,7 +16,10 @@ pub(super) fn checked(
 ) -> Vec<Option<GeoPoint>> {
     let valid = raw.iter().flatten().copied().filter(|at| *at != [0.0, 0.0] && possible(*at));
     let valid: Vec<[f64; 2]> = valid.collect();
-    let median = [0, 1].map(|axis| median(valid.iter().map(|at| at[axis]).collect()));
+    let median = [
+        median(valid.iter().map(|at| at[0]).collect()),
+        median_longitude(valid.iter().map(|at| at[1])),
+    ];
     let near = |at: [f64; 2]| possible(at) && distance_km(median, at) <= DISTANCE_KM_MAX;
     let mut check = |(index, at): (usize, &Option<[f64; 2]>)| {
         let [lat, lon] = (*at)?;
@@ -57,16 +60,40 @@ fn median(mut all: Vec<f64>) -> f64 {
     }
 }
 
+/// Median of longitudes, degrees: counted from their mean direction, since those of a map may be on both sides of 180.
+fn median_longitude(all: impl Iterator<Item = f64> + Clone) -> f64 {
+    let sum = |of: fn(f64) -> f64| all.clone().map(|lon| of(lon.to_radians())).sum::<f64>();
+    let middle = libm::atan2(sum(libm::sin), sum(libm::cos)).to_degrees();
+    middle + median(all.map(|lon| turned(lon - middle)).collect())
+}
+
+/// A difference of longitudes within half a turn, degrees.
+fn turned(difference: f64) -> f64 {
+    (difference + 540.0).rem_euclid(360.0) - 180.0
+}
+
 /// Distance on a cylinder: accurate enough to distinguish a town from a continent.
 fn distance_km(a: [f64; 2], b: [f64; 2]) -> f64 {
     let narrow = ((a[0] + b[0]) / 2.0).to_radians().cos();
-    let east = (a[1] - b[1] + 540.0).rem_euclid(360.0) - 180.0;
+    let east = turned(a[1] - b[1]);
     DEGREE_KM * (a[0] - b[0]).hypot(east * narrow)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn map_on_both_sides_of_180_degrees_keeps_its_nodes() {
+        let raw = [[-17.0, 179.9], [-17.1, -179.9], [-17.2, 179.8], [-17.3, -179.8]].map(Some);
+        let mut reasons = Vec::new();
+        let all = checked(&raw, |index, what| reasons.push((index, what.to_owned())));
+        assert!(all.iter().all(Option::is_some), "{reasons:?}");
+        // One on the other side of the Earth is dropped there as well.
+        let raw = [[-17.0, 179.9], [-17.1, -179.9], [-17.2, 179.8], [-17.3, 0.1]].map(Some);
+        let all = checked(&raw, |_, _| {});
+        assert_eq!(all.iter().filter(|at| at.is_some()).count(), 3);
+    }
 
     #[test]
     fn median_of_an_even_number_is_between_the_two_in_the_middle() {
