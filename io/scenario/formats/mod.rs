@@ -167,6 +167,8 @@ pub struct ReadOptions {
     pub drop_implausible: bool,
     /// Leave out heights above sea level, which receivers measure tens of metres wrong.
     pub drop_altitudes: bool,
+    /// Order of day and month in dates of tables whose year comes last; by the rows where it is not set.
+    pub date_order: Option<csv::DateOrder>,
     /// Let nodes be there from the first fix of their track to its last only.
     pub is_bounded: bool,
     /// Columns of a table of measurements.
@@ -184,6 +186,7 @@ impl ReadOptions {
             dialect: None,
             drop_implausible: false,
             drop_altitudes: false,
+            date_order: None,
             is_bounded: false,
             mapping: None,
         }

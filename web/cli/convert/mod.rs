@@ -70,6 +70,10 @@ pub struct Convert {
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
 
+    /// Order of dates in tables whose year comes last: dmy, the day first; mdy, the month first [default: by the rows]
+    #[arg(long, value_name = "NAME")]
+    date_order: Option<String>,
+
     /// Rows to leave out: implausible, for fixes at 0 N 0 E, beyond reach or out of order; altitude, for heights above
     /// sea level. Both with the option twice
     #[arg(long, value_name = "KIND")]
@@ -378,6 +382,13 @@ impl Convert {
             })
         });
         options.dialect = dialect.transpose()?;
+        let date_order = self.date_order.as_deref().map(|name| {
+            csv::DateOrder::named(name).ok_or_else(|| {
+                let what = format!("invalid --date-order: found {name:?}, allowed dmy, mdy");
+                Failure::Input(what)
+            })
+        });
+        options.date_order = date_order.transpose()?;
         options.is_bounded = self.while_recorded;
         for kind in &self.drop {
             match kind.as_str() {

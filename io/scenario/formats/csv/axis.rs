@@ -26,12 +26,17 @@ const LATITUDES: [&str; 2] = ["latitude", "lat"];
 const LONGITUDES: [&str; 4] = ["longitude", "long", "lon", "lng"];
 const MINUTES: [&str; 3] = ["min", "minute", "minutes"];
 const SECONDS: [&str; 3] = ["sec", "second", "seconds"];
-const HEMISPHERES: [&str; 7] = ["dir", "direction", "hem", "hemi", "hemisphere", "ns", "ew"];
+const HEMISPHERES: [&str; 8] = ["dir", "direction", "hem", "hemi", "hemisphere", "ns", "ew", "ref"];
+
+/// Letters and digits of a name, in lower case.
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
 
 /// The part of a coordinate that a column holds by its name: `lat_min`, `lon_dir`, `N/S`.
 pub(super) fn part_of(name: &str) -> Option<(Axis, Part)> {
-    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-    let name: String = letters.flat_map(char::to_lowercase).collect();
+    let name = letters(name);
     match name.as_str() {
         "ns" | "northsouth" => return Some((Axis::Latitude, Part::Hemisphere)),
         "ew" | "eastwest" | "we" => return Some((Axis::Longitude, Part::Hemisphere)),
@@ -59,6 +64,45 @@ pub(super) fn parts(header: &StringRecord) -> [Parts; 2] {
         }
     }
     parts
+}
+
+/// The parts of the coordinate in a column: those of the same prefix or ending, as `rx_ns` beside `rx_lat`; those
+/// without one where it is the only coordinate of the table.
+pub(super) fn parts_beside(
+    header: &StringRecord,
+    column: usize,
+    axis: Axis,
+    is_only: bool,
+) -> Parts {
+    let own = letters(header.get(column).unwrap_or_default());
+    let words = match axis {
+        Axis::Latitude => &LATITUDES[..],
+        Axis::Longitude => &LONGITUDES[..],
+    };
+    let around = |word: &&str| own.split_once(*word);
+    let of = |prefix: &str, ending: &str| {
+        let mut parts = Parts::default();
+        for (index, name) in header.iter().enumerate() {
+            let name = letters(name);
+            let core = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(ending));
+            if let Some((of, part)) = core.and_then(part_of)
+                && of == axis
+                && index != column
+            {
+                parts[part as usize] = Some(index);
+            }
+        }
+        parts
+    };
+    let beside = words.iter().find_map(around).map(|(prefix, ending)| {
+        let ending = ending.strip_prefix("deg").unwrap_or(ending);
+        of(prefix, ending.strip_suffix("deg").unwrap_or(ending))
+    });
+    match beside.filter(|parts| *parts != Parts::default()) {
+        Some(parts) => parts,
+        None if is_only => parts(header)[axis as usize],
+        None => Parts::default(),
+    }
 }
 
 impl Axis {
@@ -140,6 +184,22 @@ mod tests {
         ] {
             assert_eq!(part_of(name), part, "{name}");
         }
+    }
+
+    #[test]
+    fn parts_of_several_coordinates_are_those_of_their_prefix_or_ending() {
+        let header =
+            StringRecord::from(vec!["tx_lat", "tx_ns", "rx_lat", "rx_ns", "lat_b", "ns_b"]);
+        let hemisphere = |column, is_only| {
+            parts_beside(&header, column, Axis::Latitude, is_only)[Part::Hemisphere as usize]
+        };
+        assert_eq!([0, 2, 4].map(|column| hemisphere(column, false)), [Some(1), Some(3), Some(5)]);
+        let header = StringRecord::from(vec!["y", "N/S", "x", "lat_deg_a"]);
+        let hemisphere = |column, is_only| {
+            parts_beside(&header, column, Axis::Latitude, is_only)[Part::Hemisphere as usize]
+        };
+        assert_eq!([hemisphere(0, true), hemisphere(0, false)], [Some(1), None]);
+        assert_eq!([hemisphere(3, true), hemisphere(3, false)], [Some(1), None]);
     }
 
     #[test]

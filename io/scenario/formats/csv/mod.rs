@@ -21,6 +21,8 @@ mod write;
 
 use std::io;
 
+pub use times::DateOrder;
+
 use groundwave_simulation::WorldView;
 
 use super::dataset::Dataset;

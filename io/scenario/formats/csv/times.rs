@@ -2,11 +2,15 @@
 
 use jiff::civil::{Date, DateTime, Time as TimeOfDay};
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::super::clock::iso8601;
+use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::extremes::{CENTURY_END_UNIX_S, CLOCK_SET_UNIX_S};
 use super::super::plan::values::parse;
 use super::super::sumo;
+use super::FORMAT;
 
 /// A time of a cell, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,41 +23,105 @@ pub(super) enum Time {
     OfDay(f64),
 }
 
-/// Order of the numbers of a date with slashes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+/// Order of day and month in dates whose year comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum DateOrder {
     /// Day, month and year.
+    #[serde(rename = "dmy")]
     DayFirst,
     /// Month, day and year.
+    #[serde(rename = "mdy")]
     MonthFirst,
 }
 
-impl Order {
+impl DateOrder {
+    /// The order of a name: `dmy` or `mdy`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "dmy" => Some(Self::DayFirst),
+            "mdy" => Some(Self::MonthFirst),
+            _ => None,
+        }
+    }
+
     /// The order in a column: that which one of its dates shows, or that of the countries that write AM and PM.
     /// `None` where no cell does.
     pub(super) fn of<'c>(cells: impl Iterator<Item = &'c str>) -> Option<Self> {
-        let mut order = None;
+        let mut evidence = Evidence::default();
         for cell in cells {
-            let (date, time) = halves(cell);
-            let numbers: Vec<u32> =
-                date.split('/').filter_map(|part| part.trim().parse().ok()).collect();
-            let [first, second, _] = numbers[..] else { continue };
-            match (first, second) {
-                (13..=31, ..=12) => return Some(Self::DayFirst),
-                (..=12, 13..=31) => return Some(Self::MonthFirst),
-                (..=12, ..=12) if half_of_day(time).1.is_some() => {
-                    order = Some(Self::MonthFirst);
-                }
-                _ => {}
+            evidence.note(cell);
+            if evidence.is_certain {
+                break;
             }
         }
-        order
+        evidence.order
     }
 }
 
+/// What the cells of a column show of the order of their dates.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// Order, where a cell shows one.
+    pub(super) order: Option<DateOrder>,
+    /// A number above 12 shows it.
+    is_certain: bool,
+}
+
+impl Evidence {
+    /// Takes a cell into account.
+    pub(super) fn note(&mut self, cell: &str) {
+        if self.is_certain {
+            return;
+        }
+        let Some((mark, first, second)) = day_and_month(cell) else { return };
+        match (first, second) {
+            (13..=31, 1..=12) => (self.order, self.is_certain) = (Some(DateOrder::DayFirst), true),
+            (1..=12, 13..=31) => {
+                (self.order, self.is_certain) = (Some(DateOrder::MonthFirst), true);
+            }
+            _ if mark != '.' && half_of_day(halves(cell).1).1.is_some() => {
+                self.order = Some(DateOrder::MonthFirst);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Mark and first two numbers of a date whose year comes last.
+fn day_and_month(cell: &str) -> Option<(char, u32, u32)> {
+    let (date, _) = halves(cell);
+    let mark =
+        date.chars().find(|c| !c.is_ascii_digit()).filter(|mark| DATE_MARKS.contains(mark))?;
+    let parts: Vec<&str> = date.split(mark).collect();
+    let [first, second, year] = parts[..] else { return None };
+    let is_year = year.len() == 4 && year.parse::<u32>().is_ok();
+    Some((mark, first.parse().ok()?, second.parse().ok()?)).filter(|_| is_year)
+}
+
+/// True for a date that has another meaning in each order, and no order of its own: with points the day comes first.
+pub(super) fn is_ambiguous(cell: &str) -> bool {
+    let months = 1..=12;
+    day_and_month(cell).is_some_and(|(mark, first, second)| {
+        mark != '.' && first != second && months.contains(&first) && months.contains(&second)
+    })
+}
+
+/// The error of a date that [`is_ambiguous`] on a line of a table none of whose rows shows the order; `setting` is
+/// what sets it.
+pub(super) fn ambiguous(text: &str, setting: &str, line: usize) -> FormatError {
+    let actual =
+        format!("{}, of which no row shows whether the day or the month is first", quoted(text));
+    let allowed = format!("{setting} (day or month first), or a date that begins with the year");
+    Fault::new("", actual, allowed).at(&FORMAT, Location::line(line))
+}
+
+/// Marks between the numbers of a date.
+const DATE_MARKS: [char; 3] = ['/', '-', '.'];
+
 impl Time {
-    /// The time of a cell; of dates with slashes, those of `order` alone and those that begin with the year are read.
-    pub(super) fn of(cell: &str, order: Option<Order>) -> Option<Self> {
+    /// The time of a cell. Dates that [`is_ambiguous`] are read in an `order` only.
+    pub(super) fn of(cell: &str, order: Option<DateOrder>) -> Option<Self> {
         let cell = cell.trim();
         if let Ok(number) = parse(cell) {
             return Some(Self::Number(number));
@@ -73,7 +141,10 @@ impl Time {
             let since_midnight = time_of_day(cell)?.duration_since(TimeOfDay::midnight());
             return Some(Self::OfDay(since_midnight.as_secs_f64()));
         }
-        sumo::seconds(cell).filter(|_| cell.contains(':')).map(Self::OfDay)
+        let minutes = cell.split(':').rev().take(2).map(|part| part.trim().parse::<f64>());
+        let is_clock = cell.contains(':')
+            && minutes.into_iter().all(|part| part.is_ok_and(|part| (0.0..60.0).contains(&part)));
+        sumo::seconds(cell).filter(|_| is_clock).map(Self::OfDay)
     }
 
     /// Seconds, of a number in a unit of which a second has so many.
@@ -92,16 +163,18 @@ fn halves(cell: &str) -> (&str, &str) {
     (date.trim_end_matches(','), time.trim())
 }
 
-/// `2024-02-29`, `2024/02/29`, `29.02.2024`, and with slashes in an order `2/29/2024`.
-fn date(text: &str, order: Option<Order>) -> Option<Date> {
-    let mark = text.chars().find(|c| !c.is_ascii_digit())?;
+/// `2024-02-29`, `2024/02/29`, `29.02.2024`, and in an order `2/29/2024` and `29-02-2024`.
+fn date(text: &str, order: Option<DateOrder>) -> Option<Date> {
+    let mark =
+        text.chars().find(|c| !c.is_ascii_digit()).filter(|mark| DATE_MARKS.contains(mark))?;
     let parts: Vec<&str> = text.split(mark).collect();
     let [one, two, three] = parts[..] else { return None };
     let (year, month, day) = match (mark, order) {
         ('-' | '/', _) if one.len() == 4 => (one, two, three),
-        ('.', _) | ('/', Some(Order::DayFirst)) => (three, two, one),
-        ('/', Some(Order::MonthFirst)) => (three, one, two),
-        _ => return None,
+        (_, Some(DateOrder::DayFirst)) => (three, two, one),
+        (_, Some(DateOrder::MonthFirst)) => (three, one, two),
+        (_, None) if is_ambiguous(text) => return None,
+        (_, None) => (three, two, one),
     };
     // Two digits may be of any century.
     let year = Some(year).filter(|year| year.len() == 4)?;
@@ -138,7 +211,7 @@ fn time_of_day(text: &str) -> Option<TimeOfDay> {
             Some(hours).filter(|hours| (1..=12).contains(hours))? % 12 + 12 * i8::from(is_pm)
         }
     };
-    let seconds: f64 = seconds.parse().ok()?;
+    let seconds = seconds.parse::<f64>().ok().filter(|seconds| seconds.is_finite())?;
     let nanos = ((seconds % 1.0) * 1e9) as i32;
     TimeOfDay::new(hours, minutes.parse().ok()?, seconds as i8, nanos).ok()
 }
@@ -206,8 +279,11 @@ mod tests {
             ("2/29/2024 12:00:30 AM", 30.0),
             ("02/29/2024, 12:01 pm", 43_260.0),
             ("2/29/2024 11:59:00 P.M.", 86_340.0),
+            ("29-02-2024 10:00", 36_000.0),
+            ("02-29-2024 10:00", 36_000.0),
+            ("02.29.2024 10:00", 36_000.0),
         ] {
-            let order = Order::of([cell].into_iter());
+            let order = DateOrder::of([cell].into_iter());
             assert_eq!(Time::of(cell, order), Some(Time::Date(DAY_S + at_s)), "{cell}");
         }
         for cell in [
@@ -217,13 +293,24 @@ mod tests {
             "29.02.24 10:00",
             "noon",
             "1/2/2024 10:00",
+            "1-2-2024 10:00",
+            "1_2_2024 10:00",
+            "10:61:00",
+            "10:00:nan",
+            "10:00:1e400",
         ] {
-            assert_eq!(Time::of(cell, Order::of([cell].into_iter())), None, "{cell}");
+            assert_eq!(Time::of(cell, DateOrder::of([cell].into_iter())), None, "{cell}");
         }
         // The day comes first in all rows if it does in one.
-        let order = Order::of(["1/2/2024 10:00", "13/2/2024 9:00"].into_iter());
+        let order = DateOrder::of(["1/2/2024 10:00", "13/2/2024 9:00"].into_iter());
         let first = Some(Time::Date(DAY_S - 28.0 * 86_400.0 + 36_000.0));
         assert_eq!(Time::of("1/2/2024 10:00", order), first);
+        // Both orders are one date, and points have an order.
+        let third = DAY_S + 3.0 * 86_400.0 + 36_000.0;
+        assert_eq!(Time::of("03/03/2024 10:00", None), Some(Time::Date(third)));
+        assert_eq!(Time::of("03.03.2024 10:00", None), Some(Time::Date(third)));
+        let dots = Time::of("01.02.2024 10:00", None);
+        assert_eq!(dots, Some(Time::Date(DAY_S - 28.0 * 86_400.0 + 36_000.0)));
         assert_eq!(Time::of("1:00:10 pm", None), Some(Time::OfDay(46_810.0)));
         assert_eq!(Time::of("23:59:00", None), Some(Time::OfDay(86_340.0)));
     }

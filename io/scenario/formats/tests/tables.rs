@@ -2,7 +2,7 @@
 
 use groundwave_model::sample::station;
 
-use super::super::csv::{levels, tracks};
+use super::super::csv::{DateOrder, levels, tracks};
 use super::super::{Dataset, Event, Height, ReadOptions, Source, identify};
 use super::count;
 use super::recordings::{mapping, observed, table};
@@ -182,4 +182,110 @@ fn heights_of_tables_are_used_or_named() {
         let what = format!("the column \"{head}\"");
         assert_eq!(count(&dataset.report, &what), usize::from(expected.is_empty()), "{head}");
     }
+}
+
+#[test]
+fn order_of_dates_is_that_which_a_row_of_the_column_shows() {
+    // 2024-03-04 or 2024-04-03, and a row that settles it.
+    for (settles, first_s) in [("13/04/2024", 34.0), ("04/13/2024", 4.0)] {
+        let (first, second) = ("03/04/2024 10:00:00", format!("{settles} 10:00:00"));
+        let dataset =
+            read(&format!("id,time,lat,lon\na,{first},57.7,11.9\na,{second},57.701,11.9\n"));
+        let begin_s = DAY_S + first_s * 86_400.0 + 36_000.0;
+        assert_eq!(dataset.begin_unix_s, Some(begin_s), "{settles}");
+        assert_eq!(times(&dataset).len(), 2, "{settles}");
+    }
+}
+
+#[test]
+fn table_whose_dates_fit_both_orders_is_refused_with_the_row_and_the_setting() {
+    let rows = "id,time,lat,lon\na,03/03/2024 10:00,57.7,11.9\na,03/04/2024 10:00,57.701,11.9\n";
+    let source = Source::of(rows.into());
+    assert_eq!(identify(&source), Ok(&tracks::FORMAT));
+    let mut options = ReadOptions::new(station());
+    let error = tracks::FORMAT.read(&source, &options).unwrap_err().to_string();
+    assert!(
+        error.contains("line 3")
+            && error.contains("\"03/04/2024 10:00\"")
+            && error.contains("--date-order"),
+        "{error}"
+    );
+    for (order, days) in [(DateOrder::DayFirst, 31.0), (DateOrder::MonthFirst, 1.0)] {
+        options.date_order = Some(order);
+        let dataset = tracks::FORMAT.read(&source, &options).unwrap();
+        assert_eq!(times(&dataset), [0.0, days * 86_400.0]);
+    }
+    // The same in a table of levels, by its mapping.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, "time,tx,rx,rssi\n3-4-2024 10:00,a,b,-60\n3-5-2024 10:00,a,b,-61\n")
+        .unwrap();
+    let guess = levels::guess(&Source::open(&path).unwrap()).unwrap();
+    assert!(guess.contains("order = \"\"   # of the dates"), "{guess}");
+    let error = mapping(folder.path(), &guess).unwrap_err();
+    assert!(error.contains("dmy"), "{error}");
+    let open = mapping(folder.path(), &guess.replace("order = \"\"", "# ")).unwrap();
+    let error = table(path.clone(), open).unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("order = \"dmy\" or \"mdy\""), "{error}");
+    for (order, days) in [("dmy", 30.0), ("mdy", 1.0)] {
+        let text = guess.replace("order = \"\"", &format!("order = \"{order}\""));
+        let dataset = table(path.clone(), mapping(folder.path(), &text).unwrap()).unwrap();
+        assert_eq!(observed(&dataset)[1].0 - observed(&dataset)[0].0, days * 86_400.0);
+    }
+}
+
+#[test]
+fn times_of_the_day_in_a_table_of_levels_go_on_after_midnight() {
+    let (guess, dataset) =
+        guessed("time,tx,rx,rssi\n23:59:50,a,b,-60\n23:59:55,a,b,-60\n00:00:05,a,b,-61\n");
+    assert!(guess.contains("unit = \"iso8601\""), "{guess}");
+    let times: Vec<f64> = observed(&dataset).iter().map(|one| one.0).collect();
+    assert_eq!((times, dataset.begin_unix_s), (vec![0.0, 5.0, 15.0], None));
+}
+
+#[test]
+fn hemispheres_of_their_own_columns_count_in_tables_of_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows =
+        "time,tx,rx,rssi,lat,N/S,lon,E/W\n0,gw,car,-60,33.8,S,70.5,W\n1,gw,car,-60,33.8,X,70.5,W\n";
+    std::fs::write(folder.path().join("nodes.csv"), "n,la,lat_dir,lo,lon_dir\ngw,33.7,S,190,E\n")
+        .unwrap();
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, rows).unwrap();
+    let guess = levels::guess(&Source::open(&path).unwrap()).unwrap();
+    let nodes = "[nodes]\nfile = \"nodes.csv\"\nname = \"n\"\nlat_deg = \"la\"\nlon_deg = \"lo\"\n";
+    let dataset = table(path, mapping(folder.path(), &format!("{guess}{nodes}")).unwrap()).unwrap();
+    let gateway =
+        dataset.nodes.iter().find(|node| node.name == "gw").and_then(|node| node.position);
+    let car = dataset.events.iter().find_map(|(_, event)| match event {
+        Event::Fix(_, at) => Some(*at),
+        _ => None,
+    });
+    let degrees = [gateway, car].map(|at| at.map(|at| (at.lat_deg(), at.lon_deg())));
+    assert_eq!(degrees, [Some((-33.7, -170.0)), Some((-33.8, -70.5))]);
+    assert_eq!(count(&dataset.report, "without the position"), 1);
+    // Both ends of a link have columns of their own.
+    let links = "id,a_lat,a_ns,a_lon,a_ew,b_lat,b_ns,b_lon,b_ew\n1,33.8,S,70.5,W,33.9,S,70.4,W\n";
+    std::fs::write(folder.path().join("links.csv"), links).unwrap();
+    let text = "step_s = 1\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n[link]\nid = \"l\"\n[values]\n\
+                snr_db = \"snr\"\n[links]\nfile = \"links.csv\"\nid = \"id\"\na_lat_deg = \"a_lat\"\na_lon_deg = \
+                \"a_lon\"\nb_lat_deg = \"b_lat\"\nb_lon_deg = \"b_lon\"\n";
+    let path = folder.path().join("levels.csv");
+    std::fs::write(&path, "t,l,snr\n0,1,9\n").unwrap();
+    let dataset = table(path, mapping(folder.path(), text).unwrap()).unwrap();
+    let at = |index: usize| dataset.nodes[index].position.map(|at| (at.lat_deg(), at.lon_deg()));
+    assert_eq!([at(0), at(1)], [Some((-33.8, -70.5)), Some((-33.9, -70.4))]);
+}
+
+#[test]
+fn track_over_180_degrees_takes_the_short_way() {
+    let text = "id,time,lat,lon\na,0,-17,179.99\na,100,-17,-179.99\n";
+    let dataset = read(text);
+    let terrain: std::sync::Arc<dyn groundwave_model::terrain::Terrain> =
+        std::sync::Arc::new(groundwave_model::terrain::Flat::default());
+    let states = super::courses::log(&terrain, &tracks::FORMAT, &dataset);
+    assert!(states.len() >= 100, "{}", states.len());
+    let lons = states.iter().map(|state| state["a"].0.lon_deg());
+    assert!(lons.clone().all(|lon| lon.abs() >= 179.99 - 1e-9), "{:?}", lons.collect::<Vec<_>>());
+    assert_eq!(count(&dataset.report, "cannot have reached"), 0);
 }

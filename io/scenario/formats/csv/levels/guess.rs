@@ -10,8 +10,9 @@ use super::super::super::plan::values::parse;
 use super::super::super::text::text;
 use super::super::FORMAT;
 use super::super::read::delimiter;
-use super::super::times::{self, Order, Time};
-use super::{TimeUnit, time_of};
+use super::super::times::{self, DateOrder, Time};
+use super::TimeUnit;
+use super::clock::time_of;
 
 /// Rows that are looked at.
 const ROWS_MAX: usize = 1_000;
@@ -195,6 +196,11 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
         let _ = writeln!(out, "date = {:?}", columns[day]);
     }
     let _ = writeln!(out, "unit = {unit:?}");
+    let texts = texts(day);
+    let order = DateOrder::of(texts.iter().map(String::as_str));
+    if order.is_none() && texts.iter().any(|text| times::is_ambiguous(text)) {
+        out += "order = \"\"   # of the dates: dmy (day first) or mdy (month first)\n";
+    }
     let link = named("link", &|_| true).filter(|_| from.is_none() && to.is_none());
     let _ = match link {
         Some(link) => writeln!(out, "\n[link]\nid = {:?}", columns[link]),
@@ -229,8 +235,11 @@ pub fn mapping(source: &Source) -> Result<String, FormatError> {
 fn unit(head: &str, texts: &[String]) -> (&'static str, Vec<f64>) {
     let numbers: Vec<f64> = texts.iter().filter_map(|cell| parse(cell).ok()).collect();
     if numbers.len() * 2 <= texts.len() {
-        let dates = dates(texts);
-        return (if dates.is_empty() { "seconds" } else { "iso8601" }, dates);
+        let times = [dates(texts), times_of_day(texts)].into_iter().find(|times| !times.is_empty());
+        return match times {
+            Some(times) => ("iso8601", times),
+            None => ("seconds", Vec::new()),
+        };
     }
     let per_s = times::units_per_s(head, &numbers);
     let is_unix = times::date_units_per_s(numbers[numbers.len() / 2]) == Some(per_s);
@@ -238,9 +247,18 @@ fn unit(head: &str, texts: &[String]) -> (&'static str, Vec<f64>) {
     (TimeUnit::of(per_s, is_unix).name(), seconds)
 }
 
-/// The cells that are dates, s since the Unix epoch.
+/// The cells that are times of the day alone, s since midnight.
+fn times_of_day(texts: &[String]) -> Vec<f64> {
+    let time = |text: &String| match Time::of(text, None)? {
+        Time::OfDay(at_s) => Some(at_s),
+        _ => None,
+    };
+    texts.iter().filter_map(time).collect()
+}
+
+/// The cells that are dates, s since the Unix epoch: with the day first where none shows the order.
 fn dates(texts: &[String]) -> Vec<f64> {
-    let order = Order::of(texts.iter().map(String::as_str));
+    let order = DateOrder::of(texts.iter().map(String::as_str)).or(Some(DateOrder::DayFirst));
     let date = |text: &String| match Time::of(text, order)? {
         Time::Date(at_s) => Some(at_s),
         _ => None,

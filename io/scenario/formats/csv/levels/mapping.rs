@@ -8,6 +8,7 @@
 //! column = "t_unix"
 //! date = "day"                     # of the day, where the other column has the time of the day alone
 //! unit = "unix_s"                  # or unix_ms, unix_us, unix_ns, seconds, ms, us, ns, iso8601
+//! order = "dmy"                    # or mdy: of dates whose year comes last, where no row shows it
 //! [link]
 //! id = "link_id"                   # a row of [links]; or from = "tx", to = "rx"
 //! direction = "sublink"            # absent, all rows are from a to b
@@ -40,6 +41,7 @@ use groundwave_toml_document::{TomlDocument, TomlErrors};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::super::times::DateOrder;
 use super::Levels;
 use crate::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
 
@@ -93,6 +95,9 @@ pub struct Time {
     pub date: Option<String>,
     /// Unit.
     pub unit: TimeUnit,
+    /// Order of dates whose year comes last, where no row shows it: `dmy` (day first) or `mdy`.
+    #[serde(default)]
+    pub order: Option<DateOrder>,
 }
 
 /// Unit of a time.
@@ -287,6 +292,9 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
     }
     if mapping.time.date.is_some() && mapping.time.unit != TimeUnit::Iso8601 {
         document.invalid("time.unit", mapping.time.unit.name(), "iso8601 beside a column of days");
+    }
+    if mapping.time.order.is_some() && mapping.time.unit != TimeUnit::Iso8601 {
+        document.invalid("time.unit", mapping.time.unit.name(), "iso8601 beside an order of dates");
     }
     if mapping.values.is_empty() {
         document.invalid("values", "no columns", VALUES.join(", "));

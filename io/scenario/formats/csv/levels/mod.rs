@@ -1,13 +1,13 @@
 //! Tables of measured levels, read by a [`Mapping`].
 
+mod clock;
 mod guess;
 mod mapping;
+mod place;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::clock::iso8601;
 use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::plan::values::parse;
@@ -15,11 +15,14 @@ use super::super::text::line_of_row;
 use super::super::{ReadOptions, Source};
 use super::FORMAT;
 use super::read::delimiter as header_delimiter;
-use super::times::{self, Order, date_units_per_s};
+use super::times::DateOrder;
 use csv::{ReaderBuilder, StringRecord};
 use groundwave_model::radio::{Pointing, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
 use groundwave_simulation::measure::Measured;
+
+use self::clock::Clock;
+use self::place::Place;
 
 pub use guess::mapping as guess;
 pub(super) use guess::{bare, is_level};
@@ -64,7 +67,7 @@ pub(in super::super) fn read(
         let path = folder.join(&links.file);
         ends = pairs(&path, links, (station.as_ref(), &options.station), &mut dataset)?;
     }
-    values(source, mapping, &ends, &mut dataset)?;
+    values(source, (mapping, options.date_order), &ends, &mut dataset)?;
     for node in &mut dataset.nodes {
         node.station = node.station.take().or_else(|| station.clone());
     }
@@ -148,10 +151,6 @@ fn number(row: &StringRecord, column: usize) -> Option<f64> {
     parse(row.get(column)?).ok()
 }
 
-fn point(row: &StringRecord, lat: usize, lon: usize) -> Option<GeoPoint> {
-    GeoPoint::new(number(row, lat)?, number(row, lon)?).ok()
-}
-
 fn positions(
     path: &Path,
     nodes: &Nodes,
@@ -161,10 +160,10 @@ fn positions(
     let octets = document(path)?;
     let mut table = Table::new(path, &octets, nodes.delimiter)?;
     let name = table.column(&nodes.name)?;
-    let (lat, lon) = (table.column(&nodes.lat_deg)?, table.column(&nodes.lon_deg)?);
+    let place = Place::of(&table, [&nodes.lat_deg, &nodes.lon_deg], true)?;
     let height = nodes.height_agl_m.as_deref().map(|name| table.column(name)).transpose()?;
     table.each(dataset, |row, line, dataset| {
-        let Some(position) = point(row, lat, lon) else {
+        let Some(position) = place.point(row, line, dataset) else {
             return dataset.drop("a node without a position", line);
         };
         let name = row.get(name).unwrap_or_default().trim();
@@ -207,15 +206,13 @@ fn pairs(
     let octets = document(path)?;
     let mut table = Table::new(path, &octets, links.delimiter)?;
     let id = table.column(&links.id)?;
-    let columns = [&links.a_lat_deg, &links.a_lon_deg, &links.b_lat_deg, &links.b_lon_deg]
-        .map(|name| table.column(name));
-    let [a_lat, a_lon, b_lat, b_lon] = columns;
-    let (a, b) = ((a_lat?, a_lon?), (b_lat?, b_lon?));
+    let a = Place::of(&table, [&links.a_lat_deg, &links.a_lon_deg], false)?;
+    let b = Place::of(&table, [&links.b_lat_deg, &links.b_lon_deg], false)?;
     let frequency = links.frequency_mhz.as_deref().map(|name| table.column(name)).transpose()?;
     let mut ends = Ends::new();
     let mut longest_m = 0.0_f64;
     table.each(dataset, |row, line, dataset| {
-        let places = point(row, a.0, a.1).zip(point(row, b.0, b.1));
+        let places = a.point(row, line, dataset).zip(b.point(row, line, dataset));
         let Some((at_a, at_b)) = places.filter(|(a, b)| a != b) else {
             return dataset.drop("a link without two positions", line);
         };
@@ -271,14 +268,12 @@ fn looking(
 
 fn values(
     source: &Source,
-    mapping: &Mapping,
+    (mapping, date_order): (&Mapping, Option<DateOrder>),
     ends: &Ends,
     dataset: &mut Dataset,
 ) -> Result<(), FormatError> {
     let mut table = Table::new(&source.path, source.bytes(), mapping.delimiter)?;
-    let time = table.column(&mapping.time.column)?;
-    let day = mapping.time.date.as_deref().map(|name| table.column(name)).transpose()?;
-    let order = order(&mut Table::new(&source.path, source.bytes(), mapping.delimiter)?, time, day);
+    let mut clock = Clock::of(source, mapping, date_order)?;
     let column = |name: &Option<String>| {
         let column = name.as_deref().map(|name| table.column(name));
         column.transpose()
@@ -292,23 +287,17 @@ fn values(
     }
     let position = match &mapping.position {
         Some(position) => {
-            let columns = (table.column(&position.lat_deg)?, table.column(&position.lon_deg)?);
-            Some((position.of, columns))
+            let place = Place::of(&table, [&position.lat_deg, &position.lon_deg], true)?;
+            Some((position.of, place))
         }
         None => None,
     };
     let backward = link.backward.as_deref();
-    let mut misfits = Misfits::default();
     table.each(dataset, |row, line, dataset| {
         let text = |column: Option<usize>| row.get(column?).map(str::trim);
-        let cell = time_of(row, time, day);
-        let Some((at_s, has_zone)) = seconds(&cell, mapping.time.unit, order) else {
+        let Some(at_s) = clock.at_s(row, line, dataset) else {
             return dataset.drop("a row without a time", line);
         };
-        if !has_zone {
-            dataset.report.add("a time without a zone: taken as UTC", || Location::line(line));
-        }
-        misfits.note(at_s, &cell, line, mapping.time.unit);
         let mut pair = match text(id) {
             Some(id) => match ends.get(id) {
                 Some((a, b)) => (a.as_str(), b.as_str()),
@@ -319,9 +308,9 @@ fn values(
         if direction.is_some() && text(direction) == backward {
             pair = (pair.1, pair.0);
         }
-        if let Some((of, (lat, lon))) = position {
-            let moving = if of == End::From { pair.0 } else { pair.1 };
-            match point(row, lat, lon) {
+        if let Some((of, place)) = &position {
+            let moving = if *of == End::From { pair.0 } else { pair.1 };
+            match place.point(row, line, dataset) {
                 Some(place) => {
                     if let Some(node) = dataset.node(moving, line) {
                         dataset.event(at_s, Event::Fix(node, place), line);
@@ -350,79 +339,8 @@ fn values(
         }
         dataset.observe(at_s, pair, measured, line);
     });
-    misfits.check(&source.path, mapping.time.unit)?;
-    if mapping.time.unit.is_unix() {
-        dataset.drop_unset_clocks();
-        let times = dataset.events.iter().map(|event| event.0);
-        let begin = times.fold(f64::INFINITY, f64::min);
-        dataset.begin_unix_s = begin.is_finite().then_some(begin);
-    }
+    clock.end(&source.path, dataset)?;
     Ok(())
-}
-
-/// Rows in which the order of dates with slashes is looked for.
-const ORDER_ROWS_MAX: usize = 1_000;
-
-/// The order of dates with slashes in a table.
-fn order(table: &mut Table<'_>, time: usize, day: Option<usize>) -> Option<Order> {
-    let rows = table.rows.records().take(ORDER_ROWS_MAX).filter_map(Result::ok);
-    let cells: Vec<String> = rows.map(|row| time_of(&row, time, day).into_owned()).collect();
-    Order::of(cells.iter().map(String::as_str))
-}
-
-/// The time of a row, behind its day where that has a column.
-fn time_of(row: &StringRecord, time: usize, day: Option<usize>) -> Cow<'_, str> {
-    let cell = |column: usize| row.get(column).unwrap_or_default().trim();
-    match day {
-        Some(day) => Cow::Owned(format!("{} {}", cell(day), cell(time))),
-        None => Cow::Borrowed(cell(time)),
-    }
-}
-
-/// Time of a cell, s, and `true` unless it is a date without a zone.
-fn seconds(text: &str, unit: TimeUnit, order: Option<Order>) -> Option<(f64, bool)> {
-    match unit.per_s() {
-        Some(per_s) => parse(text).ok().map(|number| (number / per_s, true)),
-        None => iso8601(text).or_else(|| match times::Time::of(text, order)? {
-            times::Time::Date(at_s) => Some((at_s, false)),
-            _ => None,
-        }),
-    }
-}
-
-/// Times that fit another unit than that of the mapping.
-#[derive(Debug, Default)]
-struct Misfits {
-    rows: usize,
-    misfits: usize,
-    /// Line and text of the first, and the unit that it fits.
-    first: Option<(usize, String, &'static str)>,
-}
-
-impl Misfits {
-    fn note(&mut self, at_s: f64, cell: &str, line: usize, unit: TimeUnit) {
-        self.rows += 1;
-        let Some(per_s) = unit.per_s() else { return };
-        let Some(date_per_s) = date_units_per_s(at_s * per_s) else { return };
-        let fitting = TimeUnit::of(date_per_s, true);
-        if fitting == unit {
-            return;
-        }
-        let fitting = fitting.name();
-        self.misfits += 1;
-        self.first.get_or_insert_with(|| (line, cell.to_owned(), fitting));
-    }
-
-    /// Refuses a table of which more than half fits another unit.
-    fn check(&self, path: &Path, unit: TimeUnit) -> Result<(), FormatError> {
-        let Some((line, cell, fitting)) = &self.first else { return Ok(()) };
-        if self.misfits * 2 <= self.rows {
-            return Ok(());
-        }
-        let unit = unit.name();
-        let actual = format!("{} in line {line}, with the unit {unit}", quoted(cell));
-        Err(invalid(path, actual, format!("{fitting}: such times are dates in that unit")))
-    }
 }
 
 /// Frequencies above which a number is one of kHz and of Hz, MHz: no link of the one is as high, of the other as low.

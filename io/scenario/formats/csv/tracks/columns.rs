@@ -8,7 +8,7 @@ use super::super::super::plan::values::parse;
 use super::super::super::sumo;
 use super::super::axis::{self, Parts};
 use super::super::levels::bare;
-use super::super::times::{self, Order, Time};
+use super::super::times::{self, DateOrder, Time};
 
 /// Names of columns, without case, units and other characters than letters and digits.
 const TIMES: [&str; 24] = [
@@ -84,8 +84,8 @@ pub(super) struct Clock {
     column: usize,
     /// Column of the day of that time.
     date: Option<usize>,
-    /// Order of dates with slashes, and units of numbers in a second.
-    order: Option<Order>,
+    /// Order of dates whose year comes last, and units of numbers in a second.
+    order: Option<DateOrder>,
     per_s: f64,
 }
 
@@ -174,10 +174,26 @@ impl Clock {
         rows: impl Iterator<Item = &'r StringRecord> + Clone,
     ) {
         let texts: Vec<String> = rows.clone().filter_map(|row| self.text(row)).collect();
-        self.order = Order::of(texts.iter().map(String::as_str));
+        self.order = DateOrder::of(texts.iter().map(String::as_str));
         let cells = rows.filter_map(|row| row.get(self.column));
         let numbers: Vec<f64> = cells.filter_map(|cell| parse(cell).ok()).collect();
         self.per_s = times::units_per_s(head, &numbers);
+    }
+
+    /// Takes an order of dates in place of that which the rows show, if there is one.
+    pub(super) fn take_order(&mut self, order: Option<DateOrder>) {
+        self.order = order.or(self.order);
+    }
+
+    /// Takes the day for the first number of dates that no row tells apart: enough to recognise a table.
+    pub(super) fn assume_order(&mut self) {
+        self.order = self.order.or(Some(DateOrder::DayFirst));
+    }
+
+    /// The time of a row that is another one in each order of dates, where no row shows which it is.
+    pub(super) fn ambiguous(&self, row: &StringRecord) -> Option<String> {
+        let text = self.text(row).filter(|_| self.order.is_none())?;
+        times::is_ambiguous(&text).then_some(text)
     }
 
     /// Column of times.

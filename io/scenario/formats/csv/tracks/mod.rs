@@ -20,7 +20,7 @@ use super::super::{Content, Format, ReadOptions, Sample, Source};
 use super::axis::Axis;
 use super::levels::is_level;
 use super::read::delimiter;
-use super::times::Time;
+use super::times::{self, Time};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -75,6 +75,7 @@ fn begin(text: &str) -> Option<(StringRecord, Columns, Vec<StringRecord>)> {
         rows.pop();
     }
     columns.time.settle(header.get(columns.time.column()).unwrap_or_default(), rows.iter());
+    columns.time.assume_order();
     Some((header, columns, rows))
 }
 
@@ -138,6 +139,12 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     }
     let head = header.get(columns.time.column()).unwrap_or_default();
     columns.time.settle(head, rows.iter().map(|(_, row)| row));
+    columns.time.take_order(options.date_order);
+    let ambiguous =
+        |(line, row): &(usize, StringRecord)| Some((*line, columns.time.ambiguous(row)?));
+    if let Some((line, text)) = rows.iter().find_map(ambiguous) {
+        return Err(times::ambiguous(&text, "--date-order dmy or mdy", line));
+    }
     columns.note_heights(skipped + 1, &mut dataset);
     let is_geographic =
         !columns.is_sumo || options.origin.is_none() && has_degrees(&columns, &rows);
