@@ -21,6 +21,16 @@ pub(super) fn iso8601(text: &str) -> Option<(f64, bool)> {
     Some((time.as_nanosecond() as f64 / 1e9, zoned.is_some()))
 }
 
+/// A time of the day `hh:mm:ss`, s.
+pub(super) fn time_of_day(text: &str) -> Option<f64> {
+    let parts: Option<Vec<f64>> = text.split(':').map(|part| part.trim().parse().ok()).collect();
+    let [hours, minutes, seconds] = parts?[..] else { return None };
+    let is_valid = [(hours, 24.0), (minutes, 60.0), (seconds, 61.0)]
+        .into_iter()
+        .all(|(part, end)| (0.0..end).contains(&part));
+    is_valid.then_some(hours * 3_600.0 + minutes * 60.0 + seconds)
+}
+
 /// Beginning of a date of a day, a month or a year, `2024-02-29`, `2024-02` or `2024`, in UTC, s since the Unix epoch.
 pub(super) fn begin_of_date(text: &str) -> Option<f64> {
     let text = text.trim();

@@ -196,9 +196,12 @@ impl Dataset {
         self.event(at_s, Event::Height(node, Height::Ground(height_agl_m)), line);
     }
 
-    /// Adds a height above mean sea level or the ellipsoid, if the world takes it.
+    /// Adds a height above its datum, if the world takes it.
     pub(super) fn altitude(&mut self, at_s: f64, node: u32, height: Height, line: usize) {
-        let (Height::Ground(m) | Height::Sea(m) | Height::Ellipsoid(m)) = height;
+        let m = match height {
+            Height::Ground(agl_m) => return self.height(at_s, node, agl_m, line),
+            Height::Sea(m) | Height::Ellipsoid(m) => m,
+        };
         let (least_m, greatest_m) = HEIGHT_MSL_M;
         if !(least_m..=greatest_m).contains(&m) {
             let what = format!("an altitude beyond {least_m} to {greatest_m} m: not used");

@@ -12,11 +12,11 @@ use groundwave_simulation::measure::Measured;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::site::NodeView;
 
-use super::dataset::{Dataset, Event, Height};
+use super::dataset::{Dataset, Event};
 use super::error::FormatError;
 use super::extremes::CLOCK_SET_UNIX_S;
 use super::recording::{Assumed, Output, RecordingWriter};
-use super::{Content, Format, ReadOptions, Source};
+use super::{Content, Datum, Format, ReadOptions, Source};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -47,7 +47,7 @@ fn is_event(line: &str) -> bool {
 /// 3; the reverse, where the second value is given, is read too. The time `-Inf` is that of the
 /// initial state. The grammar is that of EMANE's EEL generator, with the lists of NEMs and the
 /// `allinformedpathloss` of its test environment.
-fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
+fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let mut dataset = Dataset::default();
     // Lines of the initial state, whose time is that of the first event, and those of events.
     let (mut initial, mut events) = (Vec::new(), Vec::new());
@@ -70,9 +70,11 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let first_s = events.iter().map(|event| event.0).fold(f64::INFINITY, f64::min);
     let begin_s = if first_s.is_finite() { first_s.min(begin_of(first_s)) } else { 0.0 };
     let initial = initial.into_iter().map(|(line, at)| (begin_s, line, at));
-    let mut attitudes = BTreeMap::new();
+    // Without a datum an altitude is above mean sea level, as EMANE has it.
+    let datum = options.datum.unwrap_or(Datum::Sea);
+    let mut state = State { attitudes: BTreeMap::new(), datum };
     for (at_s, line, at) in initial.chain(events) {
-        event(&mut dataset, &mut attitudes, at_s, line.split_whitespace().skip(1), at);
+        event(&mut dataset, &mut state, at_s, line.split_whitespace().skip(1), at);
     }
     // Most logs count from their beginning, some have the time of day.
     dataset.drop_unset_clocks();
@@ -86,10 +88,18 @@ fn begin_of(first_s: f64) -> f64 {
     if first_s < CLOCK_SET_UNIX_S { 0.0 } else { first_s }
 }
 
+/// State of the reader.
+struct State {
+    /// Attitudes of the platforms by the keys of their nodes.
+    attitudes: BTreeMap<String, Attitude>,
+    /// Datum of altitudes that state none.
+    datum: Datum,
+}
+
 /// Reads an event whose time was read.
 fn event<'l>(
     dataset: &mut Dataset,
-    attitudes: &mut BTreeMap<String, Attitude>,
+    state: &mut State,
     at_s: f64,
     mut words: impl Iterator<Item = &'l str>,
     line: usize,
@@ -118,7 +128,7 @@ fn event<'l>(
         }
         "location" => {
             let words: Vec<&str> = words.collect();
-            nems.iter().for_each(|nem| location(dataset, at_s, nem, &words, line));
+            nems.iter().for_each(|nem| location(dataset, state.datum, at_s, (nem, &words), line));
         }
         "orientation" | "velocity" | "antennaprofile" => {
             let numbers = words.next().map(|word| word.split(',').map(|part| part.parse().ok()));
@@ -127,7 +137,7 @@ fn event<'l>(
                 return dataset.drop(&format!("an invalid {event}: allowed three numbers"), line);
             };
             for nem in &nems {
-                let attitude = attitudes.entry(nem.clone()).or_default();
+                let attitude = state.attitudes.entry(nem.clone()).or_default();
                 attitude.turn(event, [one, two, three]);
                 let Some(pointing) = attitude.pointing() else {
                     let what = format!("event {event} without a direction of an antenna: not used");
@@ -258,9 +268,14 @@ fn observe(dataset: &mut Dataset, at_s: f64, link: (&str, &str), db: f64, line: 
     dataset.observe(at_s, link, values, line);
 }
 
-/// Takes `gps 40.03,-74.52,3.0,agl`; the altitude and its datum may be left out. Without a datum an altitude is
-/// above mean sea level, as EMANE has it.
-fn location(dataset: &mut Dataset, at_s: f64, nem: &str, words: &[&str], line: usize) {
+/// Takes `gps 40.03,-74.52,3.0,agl`; the altitude and its datum may be left out, which then is `datum`.
+fn location(
+    dataset: &mut Dataset,
+    datum: Datum,
+    at_s: f64,
+    (nem, words): (&str, &[&str]),
+    line: usize,
+) {
     let place = match words {
         ["gps", place, ..] => place,
         _ => return dataset.drop("an invalid location", line),
@@ -275,17 +290,10 @@ fn location(dataset: &mut Dataset, at_s: f64, nem: &str, words: &[&str], line: u
     };
     let Some(node) = dataset.node(nem, line) else { return };
     dataset.event(at_s, Event::Fix(node, position), line);
-    match (parts.get(2), number(2), parts.get(3).copied()) {
-        (None, ..) => {}
-        (Some(_), Some(height_agl_m), Some("agl")) => {
-            dataset.height(at_s, node, height_agl_m, line);
-        }
-        (Some(_), Some(m), None | Some("msl")) => {
-            dataset.altitude(at_s, node, Height::Sea(m), line);
-        }
-        (Some(_), Some(m), Some("hae")) => {
-            dataset.altitude(at_s, node, Height::Ellipsoid(m), line);
-        }
+    let Some(altitude) = parts.get(2) else { return };
+    let datum = parts.get(3).map_or(Some(datum), |name| Datum::named(name));
+    match (altitude.parse().ok(), datum) {
+        (Some(m), Some(datum)) => dataset.altitude(at_s, node, datum.height()(m), line),
         _ => dataset.drop("an invalid altitude: allowed metres and agl, msl or hae", line),
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use groundwave_model::terrain::GeoPoint;
 
-use super::dataset::{Dataset, Event, Height, Node};
+use super::dataset::{Dataset, Event, Node};
 use super::error::{FormatError, Location};
 use super::plan::name_of;
 use super::xml::{Tag, Tags};
-use super::{Content, Format, ReadOptions, Sample, Source, clock, zipped};
+use super::{Content, Datum, Format, ReadOptions, Sample, Source, clock, zipped};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -60,9 +60,9 @@ struct State {
     /// Times and coordinates of the open track, each with its line.
     times: Vec<(Option<f64>, usize)>,
     places: Vec<(String, usize)>,
-    mode: Option<Mode>,
+    mode: Option<Datum>,
     /// Datum of the open group of tracks, which they have unless they state their own.
-    group_mode: Option<Mode>,
+    group_mode: Option<Datum>,
     /// Number and name of each folder, and those that are open.
     folders: Vec<String>,
     open_folders: Vec<usize>,
@@ -70,6 +70,8 @@ struct State {
     stamp: Option<Option<f64>>,
     point: Option<String>,
     stamps: Vec<Stamp>,
+    /// Datum of altitudes clamped to the ground, which otherwise have none.
+    datum: Option<Datum>,
 }
 
 /// A point with a time.
@@ -79,34 +81,25 @@ struct Stamp {
     at_s: f64,
     position: GeoPoint,
     height_m: Option<f64>,
-    mode: Option<Mode>,
+    mode: Option<Datum>,
     line: usize,
 }
 
-/// Datum of the altitudes of a track.
-#[derive(Debug, Clone, Copy)]
-enum Mode {
-    Ground,
-    Sea,
-}
-
-impl Mode {
-    /// The datum of an `altitudeMode`; `None` for one clamped to the ground.
-    fn of(text: &str) -> Option<Self> {
-        match text.trim() {
-            "relativeToGround" => Some(Self::Ground),
-            "absolute" => Some(Self::Sea),
-            _ => None,
-        }
+/// The datum of an `altitudeMode`; `None` for one clamped to the ground.
+fn datum(text: &str) -> Option<Datum> {
+    match text.trim() {
+        "relativeToGround" => Some(Datum::Ground),
+        "absolute" => Some(Datum::Sea),
+        _ => None,
     }
 }
 
-fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
+fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let is_packed = source.bytes().starts_with(zipped::ZIP_MAGIC);
     let unpacked = is_packed.then(|| zipped::unpacked(source.bytes())).transpose();
     let unpacked = unpacked.map_err(|fault| fault.at(&FORMAT, Location::default()))?;
     let mut tags = Tags::new(&FORMAT, unpacked.as_deref().unwrap_or(source.bytes()))?;
-    let mut state = State::default();
+    let mut state = State { datum: options.datum, ..State::default() };
     while let Some(tag) = tags.next()? {
         match tag {
             Tag::Start(start) => match start.local_name().as_ref() {
@@ -156,8 +149,8 @@ impl State {
             (_, "Folder") => drop(self.open_folders.pop()),
             ("TimeStamp", "when") => self.stamp = Some(self.time(&text, line)),
             ("Point", "coordinates") => self.point = Some(text),
-            ("Track" | "Point", "altitudeMode") => self.mode = Mode::of(&text),
-            ("MultiTrack", "altitudeMode") => self.group_mode = Mode::of(&text),
+            ("Track" | "Point", "altitudeMode") => self.mode = datum(&text),
+            ("MultiTrack", "altitudeMode") => self.group_mode = datum(&text),
             (_, "MultiTrack") => self.group_mode = None,
             (_, "Track") => self.track(line),
             ("Placemark", "LineString" | "Polygon") => {
@@ -231,7 +224,7 @@ impl State {
                 continue;
             };
             self.dataset.event(stamp.at_s, Event::Fix(node, stamp.position), stamp.line);
-            altitude(&mut self.dataset, stamp.at_s, node, stamp.height_m, stamp.mode, stamp.line);
+            self.altitude((stamp.at_s, node), stamp.height_m, stamp.mode, stamp.line);
         }
     }
 
@@ -266,28 +259,33 @@ impl State {
             };
             self.dataset.event(at_s, Event::Fix(node, position), line);
             let height_m = numbers.get(2).copied().flatten();
-            altitude(&mut self.dataset, at_s, node, height_m, self.mode, line);
+            self.altitude((at_s, node), height_m, self.mode, line);
+        }
+    }
+
+    /// Takes the altitude of a position, m, in the datum of its mode, at a time, s, of a node.
+    fn altitude(
+        &mut self,
+        (at_s, node): (f64, u32),
+        height_m: Option<f64>,
+        mode: Option<Datum>,
+        line: usize,
+    ) {
+        match (height_m, mode) {
+            (Some(height_m), Some(datum)) => {
+                self.dataset.altitude(at_s, node, datum.height()(height_m), line);
+            }
+            (None | Some(0.0), _) => {}
+            (Some(height_m), None) => match self.datum {
+                Some(datum) => {
+                    self.dataset.altitude(at_s, node, datum.height()(height_m), line);
+                }
+                None => self.dataset.drop(CLAMPED, line),
+            },
         }
     }
 }
 
-/// Takes the altitude of a position, m, in the datum of its mode.
-fn altitude(
-    dataset: &mut Dataset,
-    at_s: f64,
-    node: u32,
-    height_m: Option<f64>,
-    mode: Option<Mode>,
-    line: usize,
-) {
-    match (height_m, mode) {
-        (Some(height_m), Some(Mode::Ground)) => dataset.height(at_s, node, height_m, line),
-        (Some(height_m), Some(Mode::Sea)) => {
-            dataset.altitude(at_s, node, Height::Sea(height_m), line);
-        }
-        (None | Some(0.0), _) => {}
-        (Some(_), None) => {
-            dataset.drop("an altitude of a track that is clamped to the ground: not used", line);
-        }
-    }
-}
+/// Note on altitudes without a datum.
+const CLAMPED: &str = "an altitude of a track that is clamped to the ground: not used; --datum agl, msl or hae sets its \
+                       level";

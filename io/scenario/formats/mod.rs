@@ -52,6 +52,7 @@ pub mod core_xml;
 mod course;
 pub mod csv;
 mod dataset;
+mod datum;
 pub mod device_monitoring;
 pub mod eel;
 mod error;
@@ -127,6 +128,7 @@ use groundwave_model::terrain::GeoPoint;
 use crate::setdest::Dialect;
 
 pub use dataset::{Dataset, Event, Height, Node};
+pub use datum::Datum;
 pub use error::{FormatError, Location};
 pub use identify::{Sample, by_extension, by_name, extensions, identify, names};
 pub use misfits::Misfits;
@@ -165,6 +167,8 @@ pub struct ReadOptions {
     pub dialect: Option<Dialect>,
     /// Leave out fixes that no receiver can have had; otherwise they are taken and reported.
     pub drop_implausible: bool,
+    /// Level of heights whose document states none; by the format where it is not set.
+    pub datum: Option<Datum>,
     /// Leave out heights above sea level, which receivers measure tens of metres wrong.
     pub drop_altitudes: bool,
     /// Order of day and month in dates of tables whose year comes last; by the rows where it is not set.
@@ -185,6 +189,7 @@ impl ReadOptions {
             origin: None,
             dialect: None,
             drop_implausible: false,
+            datum: None,
             drop_altitudes: false,
             date_order: None,
             is_bounded: false,

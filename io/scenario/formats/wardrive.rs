@@ -9,6 +9,7 @@ use groundwave_simulation::measure::Measured;
 
 use super::dataset::{Dataset, Event, Height};
 use super::error::{Fault, FormatError, Location};
+use super::plan::values::parse;
 use super::text::{line_of_row, text};
 use super::{Content, Format, ReadOptions, Source, clock};
 
@@ -31,9 +32,7 @@ pub static RANGE_TEST: Format = Format {
     description: "Meshtastic range test (CSV): a receiver that moves, and the SNR of senders",
     extensions: &["rangetest"],
     contents: &[Content::Tracks, Content::Measurements],
-    sniff: |sample| {
-        sample.lines().next().is_some_and(|line| line.starts_with("time,from,sender name,"))
-    },
+    sniff: |sample| sample.lines().next().is_some_and(is_range_test),
     read: Some(|source, _: &ReadOptions| {
         let mut dataset = read(&RANGE_TEST, source, range_test)?;
         dataset.has_times_of_day = true;
@@ -41,6 +40,17 @@ pub static RANGE_TEST: Format = Format {
     }),
     ..Format::NONE
 };
+
+/// True for the heads of a range test: those of the device, or those of the app, which begin with a day.
+fn is_range_test(line: &str) -> bool {
+    let mut heads = line.split(',').map(|head| head.trim().trim_matches('"'));
+    let is_any =
+        |names: &[&str], head: Option<&str>| head.is_some_and(|head| names.contains(&head));
+    let first = heads.next();
+    let is_time = is_any(&["time", "datetime"], first)
+        || is_any(&["date"], first) && is_any(&["time"], heads.next());
+    is_time && is_any(&["from"], heads.next()) && is_any(&["sender name"], heads.next())
+}
 
 /// The node that receives.
 const RECEIVER: &str = "receiver";
@@ -76,7 +86,11 @@ pub(super) fn read(
                 let line = line_of_row(row.position(), table.as_bytes()) + skipped;
                 let cell = time.and_then(|column| row.get(column)).unwrap_or_default();
                 let at_s = clock::iso8601(&cell.trim().replacen(' ', "T", 1)).map(|time| time.0);
-                dated.push((at_s, line, row.clone()));
+                // Commas in a name that is not quoted move the cells behind it.
+                match row.len() > heads.len() {
+                    true => dataset.drop("a row with more cells than columns: not read", line),
+                    false => dated.push((at_s, line, row.clone())),
+                }
             }
             Err(error) => {
                 let line = line_of_row(error.position(), table.as_bytes()) + skipped;
@@ -150,14 +164,31 @@ fn wifi_mhz(channel: u16) -> Option<f64> {
     }
 }
 
-/// A row of the range test: time of the day, sender with its position, position of the receiver, SNR.
-fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
-    let parts: Option<Vec<f64>> = cell("time").split(':').map(|part| part.parse().ok()).collect();
-    let time_s = match parts.as_deref() {
-        Some([hours, minutes, seconds]) => hours * 3_600.0 + minutes * 60.0 + seconds,
-        _ => return dataset.drop("a row without a time", line),
+/// Time of a row of the range test, s: of the day, or since the Unix epoch where the table has days, in no stated zone.
+fn range_test_time<'c>(
+    dataset: &mut Dataset,
+    cell: &dyn Fn(&str) -> &'c str,
+    line: usize,
+) -> Option<f64> {
+    let day = match (cell("date"), cell("datetime")) {
+        ("", "") => {
+            return clock::time_of_day(cell("time")).map(|at_s| dataset.after_midnights(at_s));
+        }
+        (date, "") => format!("{date}T{}", cell("time")),
+        (_, both) => both.replacen(' ', "T", 1),
     };
-    let at_s = dataset.after_midnights(time_s);
+    let (at_s, has_zone) = clock::iso8601(&day)?;
+    if !has_zone {
+        dataset.drop("a time without a zone: taken as UTC", line);
+    }
+    Some(at_s)
+}
+
+/// A row of the range test: time, sender with its position, position of the receiver, SNR and RSSI.
+fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
+    let Some(at_s) = range_test_time(dataset, cell, line) else {
+        return dataset.drop("a row without a time", line);
+    };
     let (from, name) = (cell("from"), cell("sender name"));
     if from.is_empty() {
         return dataset.drop("a row without a sender", line);
@@ -176,6 +207,9 @@ fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: u
         Some(position) => fix(dataset, at_s, position, cell("rx elevation"), line),
         None => dataset.drop("a receiver without a position", line),
     }
-    let values = Measured { snr_db: cell("rx snr").parse().ok(), ..Measured::default() };
+    // Devices without the value write 0.
+    let rx_power_dbm = parse(cell("rx rssi")).ok().filter(|dbm| *dbm != 0.0);
+    let snr_db = parse(cell("rx snr")).ok();
+    let values = Measured { rx_power_dbm, snr_db, ..Measured::default() };
     dataset.observe(at_s, (from, RECEIVER), values, line);
 }

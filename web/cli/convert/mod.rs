@@ -15,7 +15,9 @@ use groundwave_scenario::formats;
 use groundwave_scenario::formats::csv;
 use groundwave_scenario::formats::csv::levels;
 use groundwave_scenario::formats::scenario;
-use groundwave_scenario::formats::{Content, Dataset, Format, ReadOptions, Report, Source};
+use groundwave_scenario::formats::{
+    Content, Dataset, Datum, Format, ReadOptions, Report, Source,
+};
 use groundwave_scenario::limits::LINK_RANGE_M;
 use groundwave_scenario::setdest::Dialect;
 use groundwave_setup::terrain::TerrainOptions;
@@ -73,6 +75,10 @@ pub struct Convert {
     /// Order of dates in tables whose year comes last: dmy, the day first; mdy, the month first [default: by the rows]
     #[arg(long, value_name = "NAME")]
     date_order: Option<String>,
+
+    /// Level of heights whose document states none: agl, the ground; msl, the sea; hae, the ellipsoid
+    #[arg(long, value_name = "NAME")]
+    datum: Option<String>,
 
     /// Rows to leave out: implausible, for fixes at 0 N 0 E, beyond reach or out of order; altitude, for heights above
     /// sea level. Both with the option twice
@@ -389,6 +395,13 @@ impl Convert {
             })
         });
         options.date_order = date_order.transpose()?;
+        let datum = self.datum.as_deref().map(|name| {
+            Datum::named(name).ok_or_else(|| {
+                let allowed = Datum::NAMES.join(", ");
+                Failure::Input(format!("invalid --datum: found {name:?}, allowed {allowed}"))
+            })
+        });
+        options.datum = datum.transpose()?;
         options.is_bounded = self.while_recorded;
         for kind in &self.drop {
             match kind.as_str() {

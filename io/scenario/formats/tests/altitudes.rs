@@ -6,7 +6,9 @@ use groundwave_model::sample::station;
 use groundwave_model::terrain::{GeoPoint, Terrain, TerrainSource, TerrainUse};
 
 use super::super::csv::tracks;
-use super::super::{Dataset, Event, Format, Height, ReadOptions, Source, eel, gpx, kml_tracks};
+use super::super::{
+    Dataset, Datum, Event, Format, Height, ReadOptions, Source, eel, gpx, kml_tracks,
+};
 use super::super::{nmea, sumo};
 use super::courses::same_over;
 use super::{CSV, GEOJSON, KML, SCENARIO, count, defaults, read, written};
@@ -182,4 +184,48 @@ fn plans_keep_heights_above_the_sea_until_the_ground_is_there() {
         read(CSV, b"lat,lon,height_agl_m,amsl\n57,11,12,400\n", &defaults()).unwrap();
     assert_eq!((plan.nodes[0].station.height_agl_m, plan.nodes[0].height_msl_m), (12.0, None));
     assert_eq!(count(&notes, "beside one above ground"), 1, "{notes}");
+}
+
+#[test]
+fn heights_without_a_datum_have_that_of_the_options() {
+    let table = "time,node,lat,lon,height_ft\n0,a,57.7,11.9,100\n1,a,57.7,11.9,100\n";
+    let eel_line = "0 nem:1 location gps 57.7,11.9,30.48\n";
+    let kml = "<kml xmlns:gx=\"x\"><Placemark><gx:Track><when>2022-08-18T08:00:00Z</when>\
+               <gx:coord>11.9 57.7 30.48</gx:coord></gx:Track></Placemark></kml>";
+    for (format, text, usual) in [
+        (&tracks::FORMAT, table, None),
+        (&eel::FORMAT, eel_line, Some(Height::Sea(30.48))),
+        (&kml_tracks::FORMAT, kml, None),
+    ] {
+        let read = |datum: Option<Datum>| {
+            let options = ReadOptions { datum, ..ReadOptions::new(station()) };
+            format.read(&Source::of(text.into()), &options).unwrap()
+        };
+        let of = |dataset: &Dataset| heights(dataset).first().map(|height| height.1);
+        assert_eq!(of(&read(None)), usual, "{format}");
+        assert_eq!(count(&read(None).report, "--datum"), usize::from(usual.is_none()), "{format}");
+        for (name, expected) in [
+            ("agl", Height::Ground(30.48)),
+            ("msl", Height::Sea(30.48)),
+            ("hae", Height::Ellipsoid(30.48)),
+        ] {
+            let dataset = read(Datum::named(name));
+            assert_eq!(of(&dataset), Some(expected), "{format} {name}");
+            assert_eq!(count(&dataset.report, "--datum"), 0, "{format} {name}");
+        }
+    }
+    // A stated datum stays.
+    let options = ReadOptions { datum: Some(Datum::Ground), ..ReadOptions::new(station()) };
+    let stated = Source::of(b"0 nem:1 location gps 57.7,11.9,500,msl\n".to_vec());
+    let stated = eel::FORMAT.read(&stated, &options).unwrap();
+    assert_eq!(heights(&stated)[0].1, Height::Sea(500.0));
+}
+
+#[test]
+fn vehicles_have_the_same_heights_in_xml_and_tables_of_sumo() {
+    let xml = "<fcd-export><timestep time=\"0\"><vehicle id=\"a\" x=\"1\" y=\"2\" z=\"130\"/></timestep></fcd-export>";
+    let table = "timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_z\n0;a;1;2;130\n";
+    let expected = [(0.0, Height::Sea(130.0 + station().height_agl_m))];
+    assert_eq!(heights(&taken(&sumo::FORMAT, xml)), expected);
+    assert_eq!(heights(&taken(&tracks::FORMAT, table)), expected);
 }

@@ -277,6 +277,33 @@ fn tables_of_receivers_that_move_have_both() {
 }
 
 #[test]
+fn range_test_of_the_app_has_days_and_quotes() {
+    let heads = "date,time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr,distance,hop limit,\
+                 payload";
+    let rows = "2024-02-29,23:59:50,10,Base,57.7,11.9,57.701,11.9,5,6.250000,111,3,<POSITION_APP>\n\
+                \"2024-03-01\",\"00:00:10\",\"10\",\"Base\",\"57.7\",\"11.9\",\"57.701\",\"11.9\",\"5\",\"-2,500000\",\"111\",\"3\",\"x\"\n\
+                2024-03-01,00:00:20,10,Base, the second,57.7,11.9,57.701,11.9,5,6.25,111,3,x\n";
+    for heads in [heads.to_owned(), format!("\"{}\"", heads.replace(',', "\",\""))] {
+        let test = read("rangetest", &[&format!("{heads}\n{rows}")]);
+        assert_eq!(test.begin_unix_s, Some(1_709_251_190.0), "{heads}");
+        let levels: Vec<_> = links(&test).iter().map(|link| link.2.snr_db).collect();
+        assert_eq!(levels, [Some(6.25), Some(-2.5)]);
+        assert_eq!(count(&test.report, "more cells than columns"), 1);
+        assert_eq!(count(&test.report, "without a zone"), 2);
+    }
+    let device = "time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr,distance,hop limit,\
+                  payload,rx rssi\n\
+                  08:00:00,10,Base,57.7,11.9,57.701,11.9,5,6.25,111,3,\"seq 1\",-101\n\
+                  25:00:00,10,Base,57.7,11.9,57.701,11.9,5,6.25,111,3,\"seq 2\",-101\n\
+                  ??:??:??,10,Base,57.7,11.9,57.701,11.9,5,6.25,111,3,\"seq 3\",0\n";
+    let test = read("rangetest", &[device]);
+    let levels: Vec<_> =
+        links(&test).iter().map(|link| (link.2.rx_power_dbm, link.2.snr_db)).collect();
+    assert_eq!(levels, [(Some(-101.0), Some(6.25))]);
+    assert_eq!(count(&test.report, "a row without a time"), 2);
+}
+
+#[test]
 fn times_of_the_day_count_from_the_first() {
     let test = |name: &str, times: [&str; 2]| {
         let row = |time: &str| format!("{time},10,{name},57.7,11.9,57.701,11.9,5,6.25,111,3,x\n");

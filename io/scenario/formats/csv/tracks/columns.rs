@@ -2,6 +2,7 @@
 
 use csv::StringRecord;
 
+use super::super::super::Datum;
 use super::super::super::dataset::{Dataset, Height};
 use super::super::super::error::{Location, quoted};
 use super::super::super::plan::values::parse;
@@ -64,6 +65,8 @@ pub(super) struct Place {
     /// Longitude or x, and latitude or y.
     pub(super) x: usize,
     pub(super) y: usize,
+    /// Height of vehicles, of SUMO.
+    pub(super) z: Option<usize>,
     /// Further parts of latitude and longitude in degrees.
     pub(super) parts: [Parts; 2],
 }
@@ -74,8 +77,8 @@ pub(super) struct Columns {
     /// One set for each kind of node.
     pub(super) nodes: Vec<Place>,
     heights: Vec<Altitude>,
-    /// Heads of heights without a known datum.
-    unknown: Vec<String>,
+    /// Heights without a known datum: column, its head, and metres in its unit.
+    unknown: Vec<(usize, String, f64)>,
     pub(super) is_sumo: bool,
 }
 
@@ -110,21 +113,23 @@ impl Columns {
         let of_kind = |kind: &'static str| {
             let column = |end: &str| raw(&format!("{kind}_{end}"));
             let (x, y) = (column("x")?, column("y")?);
-            Some(Place { kind, id: Some(column("id")?), x, y, parts: Default::default() })
+            let (id, z) = (Some(column("id")?), column("z"));
+            Some(Place { kind, id, x, y, z, parts: Default::default() })
         };
         let is_sumo = raw("timestep_time") == Some(column);
         let nodes: Vec<Place> = match is_sumo {
             true => sumo::KINDS.into_iter().filter_map(of_kind).collect(),
             false => {
                 let (x, y) = (first(&LONGITUDES)?, first(&LATITUDES)?);
-                vec![Place { kind: "", id: first(&NODES), x, y, parts: axis::parts(header) }]
+                let (id, parts) = (first(&NODES), axis::parts(header));
+                vec![Place { kind: "", id, x, y, z: None, parts }]
             }
         };
         let (mut heights, mut unknown) = (Vec::new(), Vec::new());
         for (column, head) in header.iter().enumerate() {
             match datum(head) {
                 Some((Some(height), unit_m)) => heights.push(Altitude { column, height, unit_m }),
-                Some((None, _)) => unknown.push(head.trim().to_owned()),
+                Some((None, unit_m)) => unknown.push((column, head.trim().to_owned(), unit_m)),
                 None => {}
             }
         }
@@ -149,18 +154,27 @@ impl Columns {
             Height::Sea(_) => 1,
             Height::Ellipsoid(_) => 2,
         };
-        match self.heights.iter().filter_map(height).min_by_key(rank) {
-            Some(Height::Ground(agl_m)) => dataset.height(at_s, node, agl_m, line),
-            Some(height) => dataset.altitude(at_s, node, height, line),
-            None => {}
+        if let Some(height) = self.heights.iter().filter_map(height).min_by_key(rank) {
+            dataset.altitude(at_s, node, height, line);
         }
     }
 
-    /// Notes columns of heights that are not used.
-    pub(super) fn note_heights(&self, line: usize, dataset: &mut Dataset) {
-        for head in &self.unknown {
-            let head = quoted(head);
-            let what = format!("the column {head}: heights above an unknown level are not used");
+    /// Takes the heights without a datum for those above `datum`; without one, notes that they are not used.
+    pub(super) fn settle_heights(
+        &mut self,
+        datum: Option<Datum>,
+        line: usize,
+        dataset: &mut Dataset,
+    ) {
+        for (column, head, unit_m) in std::mem::take(&mut self.unknown) {
+            if let Some(datum) = datum {
+                self.heights.push(Altitude { column, height: datum.height(), unit_m });
+                continue;
+            }
+            let what = format!(
+                "the column {}: heights above an unknown level are not used; --datum agl, msl or hae sets it",
+                quoted(&head)
+            );
             dataset.report.add(&what, || Location::line(line));
         }
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use csv::{ReaderBuilder, StringRecord};
 
 use self::columns::{Columns, Place};
-use super::super::dataset::{Dataset, Event};
+use super::super::dataset::{Dataset, Event, Height};
 use super::super::error::{Fault, FormatError, Location};
 use super::super::limits::SAMPLE_BYTES;
 use super::super::parts::Part;
@@ -145,7 +145,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     if let Some((line, text)) = rows.iter().find_map(ambiguous) {
         return Err(times::ambiguous(&text, "--date-order dmy or mdy", line));
     }
-    columns.note_heights(skipped + 1, &mut dataset);
+    columns.settle_heights(options.datum, skipped + 1, &mut dataset);
     let is_geographic =
         !columns.is_sumo || options.origin.is_none() && has_degrees(&columns, &rows);
     let plane = (!is_geographic).then(|| Plane::of(options, &mut dataset));
@@ -169,7 +169,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
         };
         let step = steps.entry(rank(at_s)).or_insert((at_s, BTreeSet::new(), *line));
-        for Place { kind, id, x, y, parts } in &columns.nodes {
+        for Place { kind, id, x, y, z, parts } in &columns.nodes {
             let key = id.map_or(alone.as_str(), cell);
             if columns.is_sumo && key.is_empty() {
                 continue;
@@ -199,6 +199,11 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.nodes[node as usize].comes_and_goes = columns.is_sumo;
             dataset.event(at_s, Event::Fix(node, position), *line);
             step.1.insert(node);
+            // The antenna of a vehicle is above it.
+            let z_m = z.and_then(number).filter(|z_m| *z_m != 0.0);
+            if let Some(height) = z_m.map(|z_m| Height::Sea(z_m + options.station.height_agl_m)) {
+                dataset.altitude(at_s, node, height, *line);
+            }
             columns.take_height(row, (at_s, node), *line, &mut dataset);
         }
     }
