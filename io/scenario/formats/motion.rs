@@ -53,12 +53,20 @@ impl Dataset {
         };
         let mut courses: BTreeMap<u32, Vec<Climbing>> =
             self.courses().into_iter().map(climbing).collect();
-        if !courses.is_empty() {
-            // Nodes that stand beside those that move.
+        if !courses.is_empty() || measurements > 0 {
+            // Nodes that stand beside those that move, or of which links were measured.
             for (number, node) in (0..).zip(&self.nodes) {
                 let Some(position) = node.position else { continue };
                 courses.entry(number).or_insert_with(|| vec![(0.0, position, None)]);
             }
+        }
+        if courses.is_empty() && measurements > 0 {
+            let nodes = self.nodes.len();
+            let actual =
+                format!("{measurements} measurements of links of {nodes} nodes without positions");
+            let allowed = "nodes with positions (--places FILE), from which a scenario computes its links, or a log \
+                           (NAME.gwlog), which holds measurements";
+            return invalid(actual, allowed.to_owned());
         }
         if courses.is_empty() {
             let actual = format!("no track{}", self.report.summary());
@@ -96,7 +104,10 @@ impl Dataset {
         let (stays, absences) = self.stays(courses);
         let ends_s = stays.iter().filter_map(|stay| stay.until_s);
         let last_s = last.map(|fix| fix.0).chain(heights_s).chain(ends_s).fold(0.0, f64::max);
-        let end_s = self.end_s.map_or(0.0, |end_s| self.elapsed_s(end_s));
+        // Without motion a run is as long as the measurements.
+        let measured_s = self.events.last().filter(|_| !self.has_motion()).map(|event| event.0);
+        let ends_s = self.end_s.into_iter().chain(measured_s).map(|end_s| self.elapsed_s(end_s));
+        let end_s = ends_s.fold(0.0, f64::max);
         let heights = self.heights();
         let plan = PlanFile {
             outline: Outline {

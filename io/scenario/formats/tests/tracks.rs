@@ -242,3 +242,26 @@ fn errors_of_recordings_have_neither_empty_brackets_nor_hundreds_of_digits() {
     let text = script("0 nem:1 location gps 57.7,11.9\n1e300 nem:1 location gps 57.7,11.9\n");
     assert!(text.contains("1e300 s") && text.len() < 200, "{text}");
 }
+
+#[test]
+fn event_log_of_path_losses_alone_becomes_no_scenario_without_positions() {
+    let log = "0 nem:1 pathloss nem:2,80 nem:3,90\n5 nem:2 pathloss nem:3,85,86\n";
+    let losses = || read(EEL_FORMAT, log).unwrap();
+    let error = losses().motion_scenario(EEL_FORMAT, &station()).unwrap_err().to_string();
+    assert!(
+        error.contains("found 4 measurements of links of 3 nodes without positions")
+            && error.contains("--places")
+            && error.contains(".gwlog"),
+        "{error}"
+    );
+    // With their positions the nodes stand; the measurements are counted.
+    let places = "0 nem:1 location gps 57.70,11.9\n0 nem:2 location gps 57.71,11.9\n";
+    let mut placed = losses();
+    placed.place(read(EEL_FORMAT, places).unwrap(), EEL_FORMAT).unwrap();
+    let (text, nodes, report) = placed.motion_scenario(EEL_FORMAT, &station()).unwrap();
+    assert_eq!((nodes, text.matches("[[node]]").count()), (2, 2), "{text}");
+    assert_eq!(count(&report, "measurement: dropped"), 4, "{report}");
+    assert_eq!(count(&report, "a node without a position: left out"), 1, "{report}");
+    assert!(text.contains("duration_s = 5.0"), "{text}");
+    parse_alone(&text, "made").unwrap_or_else(|err| panic!("{err}\n{text}"));
+}
