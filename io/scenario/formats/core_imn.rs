@@ -141,6 +141,10 @@ fn impair(link: &mut Link, line: &str) {
     if let Some([from, to]) = words(line, "nodes").as_deref() {
         link.ends = [from, to].map(|id| (*id).to_owned());
     }
+    for key in ["delay", "jitter", "duplicate"] {
+        let values = words(line, key).and_then(|all| numbers(&all)).unwrap_or_default();
+        link.others.extend(values.iter().any(|value| *value != 0.0).then_some(key));
+    }
     // What CORE called the bit error rate is a loss of frames in percent.
     for (at, key) in ["bandwidth", "ber"].into_iter().enumerate() {
         let Some(values) = words(line, key).and_then(|all| numbers(&all)) else { continue };

@@ -24,6 +24,8 @@ pub(super) struct Link {
     pub backward: Option<[Option<f64>; 2]>,
     /// Only the first direction is impaired.
     pub is_unidirectional: bool,
+    /// Names of other impairments.
+    pub others: BTreeSet<&'static str>,
     /// Line of the document.
     pub line: usize,
 }
@@ -145,8 +147,18 @@ impl Link {
     /// Takes the values of a link between two stations as measured at second 0; a link to a network has none.
     fn take(&self, dataset: &mut Dataset) {
         dataset.links += 1;
+        if !self.others.is_empty() {
+            let others: Vec<&str> = self.others.iter().copied().collect();
+            let what = format!("{} of a link: not used, loss and bandwidth are", others.join(", "));
+            dataset.drop(&what, self.line);
+        }
         let node = |id: &String| dataset.index.get(id).copied();
-        let (Some(from), Some(to)) = (node(&self.ends[0]), node(&self.ends[1])) else { return };
+        let (Some(from), Some(to)) = (node(&self.ends[0]), node(&self.ends[1])) else {
+            if self.forward != [None; 2] {
+                dataset.drop("impairments of a link to a network: not used", self.line);
+            }
+            return;
+        };
         let backward = match (self.is_unidirectional, self.backward) {
             (true, _) => [None; 2],
             (false, own) => own.unwrap_or(self.forward),
@@ -162,8 +174,15 @@ impl Link {
                     .map(|percent| 1.0 - percent / 100.0),
                 ..Measured::default()
             };
-            if !values.is_empty() && values.validate().is_ok() {
-                dataset.event(0.0, Event::Observe(from, to, values), self.line);
+            if loss_percent.is_some() && values.delivery_prob.is_none() {
+                dataset.drop("a loss beyond 0 to 100 percent: not used", self.line);
+            }
+            if values.is_empty() {
+                continue;
+            }
+            match values.validate() {
+                Ok(()) => dataset.event(0.0, Event::Observe(from, to, values), self.line),
+                Err(_) => dataset.drop("a bandwidth out of range: not used", self.line),
             }
         }
     }

@@ -84,6 +84,8 @@ fn set(start: &BytesStart<'_>, settings: &mut Settings, line: usize) {
                 let loss_percent = number(start, "loss").or_else(|| number(start, "per"));
                 link.forward = [number(start, "bandwidth"), loss_percent];
                 link.is_unidirectional = number(start, "unidirectional") == Some(1.0);
+                let is_set = |key: &&str| number(start, key).is_some_and(|value| value != 0.0);
+                link.others.extend(["delay", "jitter", "dup"].into_iter().filter(is_set));
             }
         }
         "mobility_configuration" | "emane_configuration" => {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::error::{Fault, FormatError, Location, quoted};
 use super::limits::SAMPLE_BYTES;
+use super::olsrd2::{self, AIRTIME};
 use super::source::Source;
 use super::zipped::ZIP_MAGIC;
 use super::{Content, FORMATS, Format};
@@ -195,12 +196,17 @@ fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatErro
 
 /// Root elements of XML documents of other programs, with what they are and the nearest content that
 /// is read.
-const FOREIGN_ROOTS: [(&str, &str); 6] = [
+const FOREIGN_ROOTS: [(&str, &str); 8] = [
     ("FlowMonitor", "flow statistics of ns-3, without positions and links; its motion is ns2"),
     ("routes", "routes of SUMO; its positions are sumo, written with --fcd-output"),
     ("net", "a road network of SUMO; its positions are sumo, written with --fcd-output"),
     ("anim", "an animation of NetAnim; the motion of ns-3 is ns2"),
     ("platform", "an EMANE platform; its events are eel"),
+    (
+        "profiles",
+        "antenna profiles of EMANE; its events are eel, and patterns of antennas are MSI or ADF",
+    ),
+    ("antennaprofile", "an antenna pattern of EMANE; patterns of antennas are MSI or ADF"),
     ("osm", "a map of OpenStreetMap; tracks are gpx"),
 ];
 
@@ -241,6 +247,13 @@ impl Sample<'_> {
         }
         if let Some(kind) = foreign_json(self.json()) {
             return kind.to_owned();
+        }
+        if !self.text().trim_start().starts_with(['{', '[']) && self.text().contains(AIRTIME) {
+            return format!(
+                "a table of olsrd2 without the names of its columns, nearest is {}: nhdpinfo json link, or olsrv2info \
+                 json edge",
+                olsrd2::FORMAT.name
+            );
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(self.bytes()) {
             Ok(_) => format!("JSON of an unknown kind{}", self.parts()),

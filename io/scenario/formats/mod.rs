@@ -17,7 +17,7 @@
 //! | [`netjson`] | | yes | | yes | recording |
 //! | [`device_monitoring`] | | yes | | yes | |
 //! | [`batctl`], [`batctl_text`], [`olsrd`], [`olsr_text`] | | | | yes | |
-//! | [`babel`], [`bmx`], [`vis`], [`k7`] | | | | yes | |
+//! | [`babel`], [`bmx`], [`vis`], [`k7`], [`olsrd2`] | | | | yes | |
 //! | [`meshviewer`] | | yes | | yes | |
 //! | [`cnml`], [`openwifimap`], [`nycmesh`], [`ttn`], [`core_imn`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
@@ -87,6 +87,7 @@ pub mod ns3;
 pub mod nycmesh;
 pub mod olsr_text;
 pub mod olsrd;
+pub mod olsrd2;
 pub mod openwifimap;
 pub mod parquet;
 mod parquet_table;
@@ -231,7 +232,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 46] = [
+pub static FORMATS: [&Format; 47] = [
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
@@ -259,6 +260,7 @@ pub static FORMATS: [&Format; 46] = [
     &batctl::FORMAT,
     &batctl_text::FORMAT,
     &olsrd::FORMAT,
+    &olsrd2::FORMAT,
     &olsr_text::FORMAT,
     &babel::FORMAT,
     &bmx::FORMAT,

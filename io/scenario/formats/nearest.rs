@@ -6,15 +6,16 @@ use super::{
     Format, Sample, aredn, babel, batctl, batctl_text, bmx, bonnmotion, cnml, csv, eel, k7,
 };
 use super::{libremesh, meshcore, meshtastic, meshtastic_mqtt, meshviewer, netjson, nmea, ns2};
-use super::{ns3, olsr_text, olsrd, ttnmapper, vis, wardrive};
+use super::{ns3, olsr_text, olsrd, olsrd2, ttnmapper, vis, wardrive};
 
 /// Keys, heads of columns and words of each format that few others have.
-const MARKS: [(&Format, &[&str]); 24] = [
+const MARKS: [(&Format, &[&str]); 25] = [
     (&meshviewer::FORMAT, &["node_id", "nodeinfo", "neighbours", "hostname", "source_tq"]),
     (&netjson::FORMAT, &["nodes", "links", "source", "target", "cost", "metric", "label"]),
     (&batctl::FORMAT, &["orig_address", "neigh_address", "hard_ifname", "last_seen_msecs", "tq"]),
     (&batctl_text::FORMAT, &["originator", "last-seen", "nexthop", "batman"]),
     (&olsrd::FORMAT, &["linkquality", "neighborlinkquality", "localip", "remoteip", "lasthopip"]),
+    (&olsrd2::FORMAT, &["neighbor_originator", "link_bindto", "domain_metric", "ff_dat_metric"]),
     (&olsr_text::FORMAT, &["table:", "hyst.", "lq", "nlq"]),
     (&babel::FORMAT, &["neighbour", "rxcost", "txcost", "reach", "xroute"]),
     (&bmx::FORMAT, &["shortid", "globalid", "rxrate", "txrate", "nblocalip", "llocalip"]),

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use groundwave_model::route::Metric;
 use groundwave_simulation::WorldView;
+use groundwave_simulation::measure::Measured;
 use serde_json::{Value, json};
 
-use super::mesh::{self, MeshNode, MeshSnapshot, position, quality, rows, text};
+use super::mesh::{self, MeshNode, MeshSnapshot, number, position, quality, rows, text};
 use super::recording::{self, Output, RecordingWriter};
-use super::{Content, Format};
+use super::{Content, Format, olsrd2};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -53,18 +54,47 @@ fn graph(document: &Value, path: &str, snapshot: &mut MeshSnapshot) {
             ..MeshNode::default()
         });
     }
+    let metric = text(&document["metric"]).unwrap_or_default().to_lowercase();
+    let is_etx = metric.is_empty() || ETX_METRICS.iter().any(|own| metric.starts_with(own));
+    let costs = rows(&document["links"]).filter_map(|row| number(&row["cost"]));
+    let least = costs.fold(f64::INFINITY, f64::min);
+    let is_in_units = metric.starts_with("etx") && least.is_finite() && least >= ETX_UNIT;
     for row in rows(&document["links"]) {
         snapshot.listed_links += 1;
         let ends = text(&row["source"]).zip(text(&row["target"]));
-        match (ends, row["cost"].as_f64()) {
-            (None, _) => snapshot.drop("a link without two ends"),
-            (Some((from, to)), Some(etx)) if etx >= 1.0 => {
+        let Some((from, to)) = ends else {
+            snapshot.drop("a link without two ends");
+            continue;
+        };
+        match number(&row["cost"]) {
+            Some(cost) if metric == olsrd2::AIRTIME => match olsrd2::airtime_bps(cost) {
+                Some(bps) => {
+                    let values = Measured { rate_bps: Some(bps), ..Measured::default() };
+                    snapshot.link(&from, &to, values);
+                }
+                None => snapshot.drop("a link without a metric yet"),
+            },
+            Some(cost) if is_in_units => {
+                snapshot.drop("a cost in units of 1/1024 ETX, as older versions of OLSRd have it");
+                snapshot.link(&from, &to, quality(ETX_UNIT / cost));
+            }
+            Some(etx) if etx >= 1.0 && etx.is_finite() => {
+                if !is_etx {
+                    let metric: String = metric.chars().take(40).collect();
+                    snapshot.drop(&format!("a cost of the metric {metric:?}: taken as ETX"));
+                }
                 snapshot.link(&from, &to, quality(1.0 / etx));
             }
             _ => snapshot.drop("a link whose cost is not an ETX of 1 or more"),
         }
     }
 }
+
+/// Beginnings of metrics whose costs are ETX, or an ETX of TQ; `static` is that of what this program writes.
+const ETX_METRICS: [&str; 3] = ["etx", "tq", "static"];
+
+/// Cost of a link without losses in older versions of OLSRd. No link of a mesh has so many transmissions.
+const ETX_UNIT: f64 = 1_024.0;
 
 fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
     Ok(recording::at_end(out, document))

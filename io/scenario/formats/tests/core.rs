@@ -63,6 +63,7 @@ fn links_radios_and_ranges_of_core_are_read_and_the_rest_is_named() {
     assert_eq!((radio.frequency_mhz, radio.bandwidth_hz, radio.tx_power_dbm), (2347.0, 20e6, 17.5));
     assert!(recording.nodes[0].station.is_none());
     for what in [
+        "delay of a link: not used, loss and bandwidth are",
         "error of a WLAN: not used",
         "the MAC and propagation model of \"emane_rfpipe\"",
         "settings of \"gravity\": not used",
@@ -101,6 +102,26 @@ fn mobility_script_of_core_moves_its_nodes_over_the_canvas() {
 }
 
 #[test]
+fn impairments_of_core_that_a_recording_has_no_place_for_are_counted() {
+    let text = XML
+        .replace(
+            r#"loss="25.0" unidirectional="0""#,
+            r#"loss="125" jitter="5" dup="1" unidirectional="0""#,
+        )
+        .replace(
+            r#"<link node1="10" node2="1"/>"#,
+            r#"<link node1="10" node2="1"><options loss="5"/></link>"#,
+        );
+    let recording =
+        core_xml::FORMAT.read(&Source::of(text.into()), &ReadOptions::new(station())).unwrap();
+    let report = &recording.report;
+    assert_eq!(count(report, "delay, dup, jitter of a link"), 1, "{report}");
+    assert_eq!(count(report, "a loss beyond 0 to 100 percent"), 2, "{report}");
+    assert_eq!(count(report, "impairments of a link to a network"), 1, "{report}");
+    assert_eq!(links(&recording)[0], ("a", "b", None, Some(54e6)));
+}
+
+#[test]
 fn links_of_imn_are_read_in_both_directions() {
     let node = |number: u32| {
         format!(
@@ -117,6 +138,7 @@ fn links_of_imn_are_read_in_both_directions() {
     assert_eq!(links.len(), 2);
     assert_eq!((links[0].2, links[0].3), (Some(0.95), Some(54e6)));
     assert_eq!((links[1].2, links[1].3), (Some(0.5), Some(11e6)));
+    assert_eq!(count(&recording.report, "delay of a link"), 1);
 }
 
 #[test]

@@ -322,3 +322,73 @@ fn changes_behind_a_dump_of_babeld_replace_and_remove_neighbours() {
     ];
     assert_eq!(links(&dataset), expected);
 }
+
+#[test]
+fn links_and_topology_of_olsrd2_have_rates() {
+    let link = |bind: &str, originator: &str, metric: &str, costs: [&str; 2]| {
+        format!(
+            r#"{{"if":"wlan0","link_bindto":"{bind}","link_status":"symmetric","link_mac":"02:00:00:00:00:0a",
+            "neighbor_originator":"{originator}","domain":0,"domain_metric":"{metric}",
+            "domain_metric_in":"1.02kbit/s","domain_metric_in_raw":{},"domain_metric_out":"1.02kbit/s",
+            "domain_metric_out_raw":{}}}"#,
+            costs[0], costs[1]
+        )
+    };
+    let rows = [
+        link("fe80::2", "fd00::2", "ff_dat_metric", ["2097152", "1048576"]),
+        link("fe80::3", "fd00::3", "ff_dat_metric", ["16776960", "2097152"]),
+        link("fe80::4", "fd00::4", "hopcount_metric", ["1", "1"]),
+        link("-", "-", "ff_dat_metric", ["1", "1"]),
+    ];
+    let table = format!(r#"{{"link":[{}]}}"#, rows.join(","));
+    let own = r#"{"originator":[{"originator":"-"},{"originator":"fd00::1"}]}"#;
+    let mesh = read("olsrd2", &[&format!("{own}{table}")]);
+    let rates: Vec<_> =
+        links(&mesh).into_iter().map(|link| (link.1, link.2, link.3.rate_bps)).collect();
+    let expected = [
+        ("fd00::2", "fd00::1", Some(1024.0)),
+        ("fd00::1", "fd00::2", Some(2048.0)),
+        ("fd00::1", "fd00::3", Some(1024.0)),
+    ];
+    assert_eq!(rates, expected);
+    for (what, times) in [
+        ("no rate (hopcount_metric)", 2),
+        ("without a metric yet", 1),
+        ("without its neighbour", 1),
+    ] {
+        assert_eq!(count(&mesh.report, what), times, "{what}: {}", mesh.report);
+    }
+    let edge = r#"{"edge":[{"node":"fd00::1","edge":"fd00::2","edge_ansn":3,"domain":0,"domain_metric":"ff_dat_metric",
+        "domain_metric_out":"2.05kbit/s","domain_metric_out_raw":1048576}]}"#;
+    let mesh = read("olsrd2", &[edge]);
+    assert_eq!(links(&mesh)[0].3.rate_bps, Some(2048.0));
+    let text = "wlan0\tfe80::2\t20\tsymmetric\t0\tff_dat_metric\t1.02kbit/s\t2105088\n";
+    let error = identify(&Source::of(text.into())).unwrap_err().to_string();
+    assert!(error.contains("nhdpinfo json link") && error.contains("olsrd2"), "{error}");
+}
+
+#[test]
+fn costs_of_netjson_are_those_of_its_metric() {
+    let graph = |metric: &str, costs: [f64; 2]| {
+        let [one, other] = costs;
+        format!(
+            r#"{{"type":"NetworkGraph","metric":"{metric}","nodes":[],"links":[
+            {{"source":"a","target":"b","cost":{one}}},{{"source":"b","target":"a","cost":"{other}"}}]}}"#
+        )
+    };
+    let of = |metric: &str, costs: [f64; 2]| {
+        let mesh = read("netjson", &[&graph(metric, costs)]);
+        let values: Vec<_> =
+            links(&mesh).iter().map(|link| (link.3.quality, link.3.rate_bps)).collect();
+        (values, mesh.report)
+    };
+    assert_eq!(of("ETX", [1.0, 2.0]).0, [(Some(1.0), None), (Some(0.5), None)]);
+    let (values, report) = of("ETX", [1024.0, 4096.0]);
+    assert_eq!(values, [(Some(1.0), None), (Some(0.25), None)]);
+    assert_eq!(count(&report, "units of 1/1024 ETX"), 2);
+    let airtime = of("ff_dat_metric", [2_097_152.0, 1_048_576.0]).0;
+    assert_eq!(airtime, [(None, Some(1024.0)), (None, Some(2048.0))]);
+    let (values, report) = of("hops", [1.0, 4.0]);
+    assert_eq!(values.len(), 2);
+    assert_eq!(count(&report, "the metric \"hops\": taken as ETX"), 2);
+}
