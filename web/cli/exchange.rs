@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use axum::http::Method;
 use clap::Args;
+use groundwave_command::waiting::with_spinner;
 use groundwave_http::Failure;
 use groundwave_http::client::{Client, RequestError};
 use groundwave_http::option_value::require_existing;
@@ -162,8 +163,10 @@ impl Import {
         let invalid =
             |error: FormatError| Failure::Input(format!("{}: {error}", self.from.display()));
         let station = default_station();
+        let reading = format!("reading {}", self.from.display());
+        let options = ReadOptions::new(station.clone());
         let mut dataset =
-            format.read(source, &ReadOptions::new(station.clone())).map_err(invalid)?;
+            with_spinner(&reading, || format.read(source, &options)).map_err(invalid)?;
         dataset.name_after(&source.stem());
         let (plan, report) = dataset.into_plan(format, &station).map_err(invalid)?;
         super::convert::tell(&report);

@@ -15,6 +15,7 @@ mod settings;
 mod settings_tests;
 mod switches;
 mod usage;
+pub mod waiting;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use groundwave_command::waiting::with_spinner;
 use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats::{Dataset, Format, ReadOptions, Script, Source};
@@ -28,7 +29,10 @@ impl Convert {
         dataset.note_stations();
         let ground = self.ground.open()?;
         dataset.note_ground(&*ground.terrain);
-        let script = dataset.script(format, &self.station()?).map_err(|err| self.invalid(err))?;
+        let station = self.station()?;
+        let making = format!("making {}", self.to.display());
+        let script = with_spinner(&making, || dataset.script(format, &station));
+        let script = script.map_err(|err| self.invalid(err))?;
         tell(&dataset.report);
         if script.unplaced > 0 {
             let count = script.unplaced;

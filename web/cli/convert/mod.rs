@@ -6,6 +6,7 @@ mod into_log;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use groundwave_command::waiting::with_spinner;
 use groundwave_http::Failure;
 use groundwave_http::option_value::{require_existing, require_existing_if_some};
 use groundwave_model::link::{Probe, ProbeRate};
@@ -15,9 +16,7 @@ use groundwave_scenario::formats;
 use groundwave_scenario::formats::csv;
 use groundwave_scenario::formats::csv::levels;
 use groundwave_scenario::formats::scenario;
-use groundwave_scenario::formats::{
-    Content, Dataset, Datum, Format, ReadOptions, Report, Source,
-};
+use groundwave_scenario::formats::{Content, Dataset, Datum, Format, ReadOptions, Report, Source};
 use groundwave_scenario::limits::LINK_RANGE_M;
 use groundwave_scenario::setdest::Dialect;
 use groundwave_setup::terrain::TerrainOptions;
@@ -222,8 +221,9 @@ impl Convert {
             return self.export(output);
         }
         let into_log = is_log(&self.to);
+        let reading = format!("reading {}", self.from.display());
         let source = match is_stdio(&self.from) {
-            false => Source::open(&self.from).map_err(Failure::Input)?,
+            false => with_spinner(&reading, || Source::open(&self.from)).map_err(Failure::Input)?,
             true => {
                 let whole = log::local(&self.from)?;
                 if begins_like_one(whole.path()) {
@@ -251,8 +251,9 @@ impl Convert {
             true => None,
             false => Some(self.plan_format()?),
         };
-        let mut dataset =
-            format.read(&source, &self.options()?).map_err(|err| self.invalid(err))?;
+        let options = self.options()?;
+        let read = with_spinner(&reading, || format.read(&source, &options));
+        let mut dataset = read.map_err(|err| self.invalid(err))?;
         dataset.title = dataset.title.take().or(into_log.then(|| source.stem()));
         self.limit(&mut dataset)?;
         if dataset.needs_geoid() {
@@ -468,7 +469,9 @@ impl Convert {
             return Err(Failure::Input(what));
         }
         let moving = dataset.moving_nodes();
-        let scenario = dataset.motion_scenario(format, &self.station()?);
+        let station = self.station()?;
+        let making = format!("making {file}");
+        let scenario = with_spinner(&making, || dataset.motion_scenario(format, &station));
         let (text, nodes, report) = scenario.map_err(|err| self.invalid(err))?;
         write_whole(&self.to, text.as_bytes())?;
         if !output.json {
