@@ -59,12 +59,16 @@ fn row(line: &str) -> Option<(u32, [f64; 3])> {
     is_number.then_some((node as u32, [at_s, x_m, y_m]))
 }
 
-/// True for rows of which some are of another node than 0, or of one node at several times: lines of waypoints begin
-/// with second 0.
+/// True if most lines are rows of which some are of another node than 0: lines of waypoints begin with second 0.
 fn are_rows<'l>(lines: impl Iterator<Item = &'l str>) -> bool {
-    let rows: Option<Vec<_>> = lines.map(row).collect();
-    let rows = rows.unwrap_or_default();
-    rows.len() > 1 && rows.iter().any(|(node, _)| *node > 0)
+    let (mut all, mut rows, mut others) = (0_usize, 0_usize, 0_usize);
+    for line in lines {
+        let row = row(line);
+        all += 1;
+        rows += usize::from(row.is_some());
+        others += usize::from(row.is_some_and(|(node, _)| node > 0));
+    }
+    rows > 1 && others > 0 && rows * 2 > all
 }
 
 /// Lines of nodes, with their numbers.
@@ -107,7 +111,10 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let plane = Plane::of(options, &mut dataset);
     if are_rows(lines(text).map(|(_, line)| line)) {
         for (line, raw) in lines(text) {
-            let Some((number, [at_s, x_m, y_m])) = row(raw) else { continue };
+            let Some((number, [at_s, x_m, y_m])) = row(raw) else {
+                dataset.drop("a line that is not of node, time, x and y", line);
+                continue;
+            };
             let Some(node) = dataset.node(&format!("node-{number}"), line) else { continue };
             match plane.position(x_m, y_m) {
                 Some(position) => dataset.event(at_s, Event::Fix(node, position), line),

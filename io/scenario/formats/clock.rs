@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::Format;
 use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
-use super::extremes::CLOCK_SET_UNIX_S;
+use super::extremes::{CENTURY_END_UNIX_S, CLOCK_SET_UNIX_S};
 
 /// A day, s.
 pub(super) const DAY_S: f64 = 86_400.0;
@@ -19,6 +19,17 @@ pub(super) fn iso8601(text: &str) -> Option<(f64, bool)> {
     let zoned = text.parse::<Timestamp>().ok();
     let time = zoned.or_else(|| format!("{text}Z").parse::<Timestamp>().ok())?;
     Some((time.as_nanosecond() as f64 / 1e9, zoned.is_some()))
+}
+
+/// Units in a second, of the unit in which a number is a date of this time.
+pub(super) fn date_units_per_s(number: f64) -> Option<f64> {
+    let dates = CLOCK_SET_UNIX_S..CENTURY_END_UNIX_S;
+    [1.0, 1e3, 1e6, 1e9].into_iter().find(|per_s| dates.contains(&(number / per_s)))
+}
+
+/// Seconds since the Unix epoch, of a number in the unit in which it is a date; of another one those of itself.
+pub(super) fn unix_s(number: f64) -> f64 {
+    number / date_units_per_s(number).unwrap_or(1.0)
 }
 
 /// A time of the day `hh:mm:ss`, s.

@@ -50,6 +50,9 @@ fn node(start: &BytesStart<'_>, line: usize, options: &ReadOptions, dataset: &mu
         let status = quoted(&status.unwrap_or_default());
         return dataset.drop(&format!("status {status}, not {WORKING}"), line);
     }
+    if dataset.index.contains_key(&id) {
+        return dataset.drop("a node with the id of another: its first entry counts", line);
+    }
     let name = attribute(start, "title").unwrap_or_else(|| id.clone());
     let Some(index) = dataset.named(&id, &name) else {
         return dataset.drop("one node too many, or an empty name", line);

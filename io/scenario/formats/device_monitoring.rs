@@ -3,7 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshNode, MeshSnapshot, number, position, rows, text, time};
+use super::mesh::{self, MeshNode, MeshSnapshot, number, position, rows, text};
 use super::{Content, Format};
 
 /// The format.
@@ -22,7 +22,7 @@ pub static FORMAT: Format = Format {
 /// Nodes are the hostname of the device and the addresses of the stations at its radios.
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     let general = &document["general"];
-    snapshot.at_unix_s = time(&general["local_time"]);
+    snapshot.date([&general["local_time"]]);
     let interfaces = || rows(&document["interfaces"]);
     let Some(device) =
         text(&general["hostname"]).or_else(|| interfaces().find_map(|one| text(&one["mac"])))

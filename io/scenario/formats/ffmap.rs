@@ -3,7 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, Companion, MeshNode, MeshSnapshot, entries, number, rows, text, time};
+use super::mesh::{self, Companion, MeshNode, MeshSnapshot, entries, number, rows, text};
 use super::{Content, Format, meshviewer};
 
 /// Documents beside a graph that have its nodes, with their positions.
@@ -84,7 +84,7 @@ fn graph(document: &Value, snapshot: &mut MeshSnapshot) {
 }
 
 fn nodelist(document: &Value, snapshot: &mut MeshSnapshot) {
-    snapshot.at_unix_s = time(&document["updated_at"]);
+    snapshot.date([&document["updated_at"]]);
     for (path, _, node) in entries(&document["nodes"], "nodes") {
         let Some(key) = text(&node["id"]) else {
             snapshot.drop("a node without an id");

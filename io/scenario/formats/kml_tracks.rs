@@ -1,12 +1,12 @@
 //! Tracks of KML (`gx:Track` of Google's extensions 2.2, `Track` of KML 2.3): a node for each placemark; and points
 //! with times (`TimeStamp`): a node for those of one name, or of one folder where each has a name of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_model::terrain::GeoPoint;
 
 use super::dataset::{Dataset, Event, Node};
-use super::error::{FormatError, Location};
+use super::error::{FormatError, Location, quoted};
 use super::plan::name_of;
 use super::xml::{Tag, Tags};
 use super::{Content, Datum, Format, ReadOptions, Sample, Source, clock, zipped};
@@ -211,14 +211,25 @@ impl State {
         }
         // Where no name comes again, names are those of the points.
         let is_one = |folder| names[&folder].values().all(|count| *count == 1);
+        let apart = in_folders_at_once(stamps.iter().filter(|stamp| !is_one(stamp.folder)));
+        for name in &apart {
+            let what = format!(
+                "points of the name {} in several folders at the same times: a node for each folder",
+                quoted(name)
+            );
+            self.dataset.report.add(&what, Location::default);
+        }
         for stamp in &stamps {
             let folder = stamp.folder.map_or("", |folder| self.folders[folder].as_str());
             let own = stamp.name.as_deref().unwrap_or_default();
             let (key, name) = match is_one(stamp.folder) || own.is_empty() {
-                true => (format!("folder {:?}", stamp.folder), folder),
-                false => (format!("name {own}"), own),
+                true => (format!("folder {:?}", stamp.folder), folder.to_owned()),
+                false if apart.contains(own) => {
+                    (format!("folder {:?} name {own}", stamp.folder), format!("{folder} {own}"))
+                }
+                false => (format!("name {own}"), own.to_owned()),
             };
-            let name = name_of(name).unwrap_or_else(|| "track".to_owned());
+            let name = name_of(&name).unwrap_or_else(|| "track".to_owned());
             let Some(node) = self.dataset.named(&key, &name) else {
                 self.dataset.drop("one node too many", stamp.line);
                 continue;
@@ -284,6 +295,23 @@ impl State {
             },
         }
     }
+}
+
+/// Names of points that are in several folders at the same times: those of different nodes.
+fn in_folders_at_once<'s>(stamps: impl Iterator<Item = &'s Stamp>) -> BTreeSet<String> {
+    let mut spans: BTreeMap<&str, BTreeMap<Option<usize>, [f64; 2]>> = BTreeMap::new();
+    for stamp in stamps {
+        let of_name = spans.entry(stamp.name.as_deref().unwrap_or_default()).or_default();
+        let [first_s, last_s] = of_name.entry(stamp.folder).or_insert([stamp.at_s; 2]);
+        (*first_s, *last_s) = (first_s.min(stamp.at_s), last_s.max(stamp.at_s));
+    }
+    let is_at_once = |folders: &BTreeMap<Option<usize>, [f64; 2]>| {
+        let mut spans: Vec<[f64; 2]> = folders.values().copied().collect();
+        spans.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        spans.windows(2).any(|two| two[1][0] < two[0][1])
+    };
+    let names = spans.into_iter().filter(|(name, folders)| !name.is_empty() && is_at_once(folders));
+    names.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Note on altitudes without a datum.

@@ -15,7 +15,8 @@ use super::stated::Stated;
 use super::text as document;
 use super::{Format, ReadOptions, Sample, Source, merged};
 
-pub(super) use super::json_values::{entries, number, position, rows, text, time};
+use super::json_values::time;
+pub(super) use super::json_values::{entries, number, position, rows, text};
 
 /// Key of the node whose table a document is, where the document does not name it.
 pub(super) const SELF: &str = "self";
@@ -81,6 +82,15 @@ impl MeshSnapshot {
         self.dropped.extend(other.dropped);
         self.title = self.title.take().or(other.title);
         self.at_unix_s = self.at_unix_s.or(other.at_unix_s);
+    }
+
+    /// Takes the first of `stamps` that is a time as that of the snapshot.
+    pub fn date<'v>(&mut self, stamps: impl IntoIterator<Item = &'v Value>) {
+        let Some((at_s, has_zone)) = stamps.into_iter().find_map(time) else { return };
+        self.at_unix_s = Some(at_s);
+        if !has_zone {
+            self.drop("a time without a zone: taken as UTC");
+        }
     }
 
     /// Adds what was measured from a sender to a receiver.

@@ -101,6 +101,12 @@ fn stated(lora: &Value) -> Stated {
     stated
 }
 
+/// A position in units of 1e-7 degrees, as documents without degrees have it.
+fn units(position: &Value) -> Option<[f64; 2]> {
+    let degrees = |key: &str| number(&position[key]).map(|units| units * 1e-7);
+    Some([degrees("latitudeI")?, degrees("longitudeI")?])
+}
+
 /// Key of the id of the device in its list.
 const DEVICE: &str = "device";
 
@@ -118,7 +124,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         snapshot.nodes.push(MeshNode {
             key: id.clone(),
             name: text(&user["longName"]).or_else(|| text(&user["shortName"])).or(Some(id.clone())),
-            at_deg: position(&node["position"]),
+            at_deg: position(&node["position"]).or_else(|| units(&node["position"])),
             path: id.clone(),
             // The power is that of the device alone.
             stated: Stated {

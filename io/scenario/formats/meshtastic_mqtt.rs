@@ -10,7 +10,7 @@ use super::mesh::{self, number, rows};
 use super::plan::name_of;
 use super::stated::Stated;
 use super::text::text;
-use super::{Content, Format, ReadOptions, Source};
+use super::{Content, Format, ReadOptions, Source, clock};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -61,8 +61,8 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a line that is not a packet", line);
             continue;
         };
-        let (Some(from), Some(at_s)) = (identifier(&packet["from"]), number(&packet["timestamp"]))
-        else {
+        let at_s = number(&packet["timestamp"]).map(clock::unix_s);
+        let (Some(from), Some(at_s)) = (identifier(&packet["from"]), at_s) else {
             dataset.drop("a packet without its sender or time", line);
             continue;
         };
@@ -121,11 +121,10 @@ fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: u
 /// Level of the packet at the gateway, which is that of a link where there was no hop between.
 fn received(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: usize) {
     let gateway = mesh::text(&packet["sender"]).unwrap_or_default().to_ascii_lowercase();
-    let values = Measured {
-        rx_power_dbm: number(&packet["rssi"]),
-        snr_db: number(&packet["snr"]),
-        ..Measured::default()
-    };
+    // A packet that no radio received has 0 for both.
+    let rx_power_dbm = number(&packet["rssi"]).filter(|dbm| *dbm != 0.0);
+    let snr_db = number(&packet["snr"]).filter(|snr_db| rx_power_dbm.is_some() || *snr_db != 0.0);
+    let values = Measured { rx_power_dbm, snr_db, ..Measured::default() };
     if values.is_empty() || gateway == from {
         return;
     }

@@ -1,11 +1,13 @@
 //! Maps of Freifunk communities: meshviewer, hopglass versions 1 and 2, and the neighbours of nodes
 //! in the form of respondd.
 
+use std::collections::BTreeMap;
+
 use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text, time};
+use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text};
 use super::{Content, Format};
 
 /// The format.
@@ -59,7 +61,7 @@ fn nodeinfo(node: &Value) -> &Value {
 /// Parser of a document.
 pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     let stamps = [&document["timestamp"], &document["updated_at"], &document["meta"]["timestamp"]];
-    snapshot.at_unix_s = stamps.into_iter().find_map(time);
+    snapshot.date(stamps);
     let list = &document["nodes"];
     let nodes: Vec<(String, Option<&String>, &Value)> = match (list, document) {
         (Value::Array(_) | Value::Object(_), _) => entries(list, "nodes").collect(),
@@ -68,13 +70,19 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         _ => vec![("node".to_owned(), None, document)],
     };
     let is_answer = nodes.len() == 1 && !list.is_array() && !list.is_object();
+    let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
+    for name in nodes.iter().filter_map(|(_, _, node)| text(&nodeinfo(node)["hostname"])) {
+        *hosts.entry(name).or_default() += 1;
+    }
     for (path, key, node) in &nodes {
         let info = nodeinfo(node);
         let hostname = text(&info["hostname"]);
         let id = text(&info["node_id"])
             .or_else(|| text(&node["neighbours"]["node_id"]))
             .or_else(|| key.map(String::to_owned));
-        let key = id.clone().or_else(|| hostname.clone()).unwrap_or_else(|| path.clone());
+        // Of nodes without an id, those of one name are different ones.
+        let own_name = hostname.clone().filter(|name| hosts[name] == 1);
+        let key = id.clone().or(own_name).unwrap_or_else(|| path.clone());
         if is_answer {
             snapshot.observer = Some(key.clone());
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshSnapshot, rows, text, time};
+use super::mesh::{self, MeshSnapshot, rows, text};
 use super::{Content, Format};
 
 /// The format.
@@ -28,7 +28,7 @@ pub static FORMAT: Format = Format {
 
 /// The link quality of a node is the share that arrives there from its neighbour.
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
-    snapshot.at_unix_s = time(&document["systemTime"]);
+    snapshot.date([&document["systemTime"]]);
     let mut main = BTreeMap::new();
     for row in rows(&document["mid"]) {
         let address = text(&row["ipAddress"]).or_else(|| text(&row["main"]["ipAddress"]));

@@ -6,6 +6,9 @@ use super::ReadOptions;
 use super::dataset::Dataset;
 use super::error::Location;
 
+/// Maximum distance of a point from the origin, m: half a meridian.
+const DISTANCE_M_MAX: f64 = 2e7;
+
 /// A plane around an origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plane(Option<GeoPoint>);
@@ -25,10 +28,15 @@ impl Plane {
         Self(Some(origin))
     }
 
-    /// The position of a point; `None` beyond the Earth.
+    /// The position of a point; `None` beyond the Earth, and for what is not a number.
     pub(super) fn position(self, x_m: f64, y_m: f64) -> Option<GeoPoint> {
+        let distance_m = x_m.hypot(y_m);
+        // Farther points would come round to others.
+        if !(0.0..=DISTANCE_M_MAX).contains(&distance_m) {
+            return None;
+        }
         let azimuth_deg = x_m.atan2(y_m).to_degrees();
-        geodesic::direct(self.0?, azimuth_deg, x_m.hypot(y_m)).ok()
+        geodesic::direct(self.0?, azimuth_deg, distance_m).ok()
     }
 }
 
@@ -60,5 +68,20 @@ impl Canvas {
         let metres = |pixels: f64| pixels * self.scale_m / 100.0;
         let (origin_x, origin_y) = self.origin_px;
         self.plane.position(metres(x_px - origin_x), metres(origin_y - y_px))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_beyond_the_earth_have_no_position() {
+        let plane = Plane::around(GeoPoint::new(57.7, 11.9).unwrap());
+        let east = plane.position(1_000.0, 0.0).unwrap();
+        assert!(east.lon_deg() > 11.9 && (east.lat_deg() - 57.7).abs() < 1e-4);
+        for (x_m, y_m) in [(f64::NAN, 0.0), (0.0, f64::INFINITY), (1e300, 0.0), (0.0, -3e7)] {
+            assert_eq!(plane.position(x_m, y_m), None, "{x_m} {y_m}");
+        }
     }
 }

@@ -56,6 +56,9 @@ fn primary(one: &Value, is_rate: bool, snapshot: &mut MeshSnapshot) {
     for neighbour in rows(&one["neighbors"]) {
         object(neighbour, is_rate, snapshot);
     }
+    for _ in rows(&one["clients"]) {
+        snapshot.drop("a client, not a node");
+    }
 }
 
 /// A node, an interface or a link; clients are none of them.
@@ -66,7 +69,12 @@ fn object(one: &Value, is_rate: bool, snapshot: &mut MeshSnapshot) {
     if let Some((address, key)) = string(&one["secondary"]).zip(string(&one["of"])) {
         return snapshot.aliases.push((address, key));
     }
-    let Some((from, to)) = string(&one["router"]).zip(string(&one["neighbor"])) else { return };
+    let Some((from, to)) = string(&one["router"]).zip(string(&one["neighbor"])) else {
+        if one["router"].is_string() && one["gateway"].is_string() {
+            snapshot.drop("a client, not a node");
+        }
+        return;
+    };
     let metric = number(&one["metric"]).or_else(|| number(&one["label"]));
     link(&from, &to, metric, is_rate, snapshot);
 }

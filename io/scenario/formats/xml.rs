@@ -114,9 +114,10 @@ pub(super) fn attribute(start: &BytesStart<'_>, key: &str) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// The value of an attribute as a number.
+/// The value of an attribute as a finite number.
 pub(super) fn number(start: &BytesStart<'_>, key: &str) -> Option<f64> {
-    attribute(start, key)?.trim().parse().ok()
+    let number = attribute(start, key)?.trim().parse::<f64>().ok();
+    number.filter(|number| number.is_finite())
 }
 
 /// The character a reference stands for: one of the five that XML has, or a numbered one.

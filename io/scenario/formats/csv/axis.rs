@@ -29,7 +29,7 @@ const SECONDS: [&str; 3] = ["sec", "second", "seconds"];
 const HEMISPHERES: [&str; 8] = ["dir", "direction", "hem", "hemi", "hemisphere", "ns", "ew", "ref"];
 
 /// Letters and digits of a name, in lower case.
-fn letters(name: &str) -> String {
+pub(super) fn letters(name: &str) -> String {
     let letters = name.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }

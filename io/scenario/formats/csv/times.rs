@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::clock::iso8601;
+use super::super::clock::{date_units_per_s, iso8601};
 use super::super::error::{Fault, FormatError, Location, quoted};
-use super::super::extremes::{CENTURY_END_UNIX_S, CLOCK_SET_UNIX_S};
+use super::super::extremes::CENTURY_END_UNIX_S;
 use super::super::plan::values::parse;
 use super::super::sumo;
 use super::FORMAT;
@@ -253,12 +253,6 @@ pub(super) fn units_per_s(head: &str, numbers: &[f64]) -> f64 {
         Some((_, per_s)) if middle / per_s < CENTURY_END_UNIX_S => *per_s,
         _ => date_units_per_s(*middle).unwrap_or(1.0),
     }
-}
-
-/// Units in a second, of the unit in which a number is a date of this time.
-pub(super) fn date_units_per_s(number: f64) -> Option<f64> {
-    let dates = CLOCK_SET_UNIX_S..CENTURY_END_UNIX_S;
-    [1.0, 1e3, 1e6, 1e9].into_iter().find(|per_s| dates.contains(&(number / per_s)))
 }
 
 #[cfg(test)]

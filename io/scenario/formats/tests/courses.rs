@@ -274,6 +274,11 @@ fn rows_of_cooja_are_courses() {
     let origin = GeoPoint::new(57.7, 11.9).unwrap();
     let apart_m = |tick: usize| geodesic::inverse(origin, states[tick]["node-1"].0).distance_m;
     assert!((apart_m(5) - 50.0).abs() < 1e-3, "{}", apart_m(5));
+    // A damaged row is left out, and those of node 0 do not become waypoints.
+    let damaged = read(&bonnmotion::FORMAT, &format!("{rows}1 20.0 nan 0\n1 30.0 1e300 0\n"));
+    assert_eq!((damaged.nodes.len(), damaged.courses()[&0].len()), (2, 2));
+    assert_eq!(count(&damaged.report, "not of node, time, x and y"), 1, "{}", damaged.report);
+    assert_eq!(count(&damaged.report, "beyond the Earth"), 1, "{}", damaged.report);
 }
 
 #[test]

@@ -157,6 +157,7 @@ fn three_forms_of_batadv_vis_are_one_mesh() {
         let dataset = read("batadv-vis", &[text]);
         let expected = [(0.0, one, two, quality(0.8)), (0.0, two, one, quality(1.0))];
         assert_eq!(links(&dataset), expected, "{text}");
+        assert_eq!(count(&dataset.report, "a client, not a node"), 1, "{text}");
     }
     let rates = document.replace("\"algorithm\" : 4", "\"algorithm\" : 5");
     let dataset = read("batadv-vis", &[&rates]);
@@ -391,4 +392,21 @@ fn costs_of_netjson_are_those_of_its_metric() {
     let (values, report) = of("hops", [1.0, 4.0]);
     assert_eq!(values.len(), 2);
     assert_eq!(count(&report, "the metric \"hops\": taken as ETX"), 2);
+}
+
+#[test]
+fn nodes_of_one_host_name_without_ids_are_nodes_of_their_own() {
+    let node = |id: &str, lat_deg: f64| {
+        format!(r#"{{{id}"hostname":"roof","location":{{"latitude":{lat_deg},"longitude":11.9}}}}"#)
+    };
+    let map = |one: &str, other: &str| {
+        let nodes = [node(one, 57.7), node(other, 57.8)].join(",");
+        format!(r#"{{"timestamp":"2024-05-01T10:00:00","nodes":[{nodes}],"links":[]}}"#)
+    };
+    for text in [map("", ""), map(r#""node_id":"a","#, r#""node_id":"b","#)] {
+        let mesh = read("meshviewer", &[&text]);
+        assert_eq!(mesh.nodes.len(), 2, "{text}");
+        assert_eq!(count(&mesh.report, "without a zone"), 1, "{text}");
+        assert_eq!(mesh.begin_unix_s, Some(1_714_557_600.0), "{text}");
+    }
 }

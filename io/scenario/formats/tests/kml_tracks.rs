@@ -83,3 +83,30 @@ fn dates_of_days_and_months_are_their_beginning() {
     let stamped = read(&document(&stamps.concat()));
     assert_eq!(stamped.courses()[&0].last().map(|fix| fix.0 / 86_400.0), Some(307.0));
 }
+
+#[test]
+fn points_of_one_name_in_folders_of_the_same_time_are_different_nodes() {
+    let mark = |time: &str, lat: &str| {
+        format!(
+            "<Placemark><name>Position</name><TimeStamp><when>2024-05-01T{time}Z</when></TimeStamp>\
+             <Point><coordinates>11.9,{lat}</coordinates></Point></Placemark>"
+        )
+    };
+    let folder = |name: &str, times: [&str; 2], lat: &str| {
+        format!(
+            "<Folder><name>{name}</name>{}</Folder>",
+            times.map(|time| mark(time, lat)).concat()
+        )
+    };
+    let (morning, later) = (["10:00:00", "10:10:00"], ["10:05:00", "10:15:00"]);
+    let together = folder("Alice", morning, "57.7") + &folder("Bob", later, "57.8");
+    let dataset = read(&document(&together));
+    let names: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["Alice Position", "Bob Position"]);
+    assert_eq!(count(&dataset.report, "in several folders at the same times"), 1);
+    // Folders of days have one node.
+    let days =
+        folder("Monday", morning, "57.7") + &folder("Tuesday", ["11:00:00", "11:10:00"], "57.8");
+    let dataset = read(&document(&days));
+    assert_eq!((dataset.nodes.len(), dataset.courses()[&0].len()), (1, 4));
+}

@@ -144,6 +144,28 @@ fn packets_of_meshtastic_move_nodes_and_measure_direct_links() {
 }
 
 #[test]
+fn packets_that_no_radio_received_are_no_measurements() {
+    let packet = |rssi: i32, snr: f64, timestamp: u64| {
+        format!(
+            r#"{{"from":439041101,"hops_away":0,"payload":{{}},"rssi":{rssi},"sender":"!00000009","snr":{snr},
+            "timestamp":{timestamp},"type":"telemetry"}}"#
+        )
+        .replace('\n', "")
+    };
+    let lines = [
+        packet(0, 0.0, 1_760_000_000),
+        packet(-90, 0.0, 1_760_000_010),
+        // Milliseconds.
+        packet(-91, 5.5, 1_760_000_020_000),
+    ];
+    let dataset = read("meshtastic-mqtt", "", &lines.join("\n"));
+    let levels: Vec<_> = observed(&dataset).iter().map(|link| (link.2, link.3)).collect();
+    assert_eq!(levels, [(Some(-90.0), Some(0.0)), (Some(-91.0), Some(5.5))]);
+    let times: Vec<f64> = dataset.events.iter().map(|event| dataset.elapsed_s(event.0)).collect();
+    assert_eq!(times, [0.0, 10.0]);
+}
+
+#[test]
 fn both_tables_of_ttn_mapper_are_read() {
     let old = "id,time,nodeaddr,appeui,gwaddr,modulation,datarate,snr,rssi,freq,lat,lon,alt,accuracy,hdop,sats\n\
         1,2018-08-09 08:00:55,60c5a8ff,app,60C5A8FFFE71D210,LORA,SF7BW125,9.00,-34.00,904.900,59.3671,17.0730,0.0,null,null,null\n\

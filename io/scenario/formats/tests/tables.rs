@@ -289,3 +289,26 @@ fn track_over_180_degrees_takes_the_short_way() {
     assert!(lons.clone().all(|lon| lon.abs() >= 179.99 - 1e-9), "{:?}", lons.collect::<Vec<_>>());
     assert_eq!(count(&dataset.report, "cannot have reached"), 0);
 }
+
+#[test]
+fn nodes_of_tables_are_identified_by_their_ids_not_by_their_names() {
+    let rows = |heads: &str, cells: [&str; 2]| {
+        let mut text = format!("{heads},time,lat,lon\n");
+        for (at_s, cells) in [(0, cells[0]), (0, cells[1]), (10, cells[0]), (10, cells[1])] {
+            text += &format!("{},{at_s},57.7,11.9\n", cells.replace('#', &text.len().to_string()));
+        }
+        text
+    };
+    for (heads, cells, names) in [
+        ("name,deviceId", ["Alex,7", "Alex,8"], ["Alex", "Alex 2"]),
+        ("device_name,uniqueId", ["Alex,7", "Alex,8"], ["Alex", "Alex 2"]),
+        // The id of a row is none of a node.
+        ("id,deviceId", ["#,7", "#,8"], ["7", "8"]),
+        ("id,name", ["7,Alex", "8,Kim"], ["Alex", "Kim"]),
+        ("name", ["Alex", "Kim"], ["Alex", "Kim"]),
+    ] {
+        let dataset = read(&rows(heads, cells));
+        let found: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(found, names, "{heads}");
+    }
+}

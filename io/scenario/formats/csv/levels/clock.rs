@@ -6,11 +6,11 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::super::super::Source;
-use super::super::super::clock::iso8601;
+use super::super::super::clock::{date_units_per_s, iso8601};
 use super::super::super::dataset::Dataset;
 use super::super::super::error::{FormatError, Location, quoted};
 use super::super::super::plan::values::parse;
-use super::super::times::{self, DateOrder, Evidence, Time, date_units_per_s};
+use super::super::times::{self, DateOrder, Evidence, Time};
 use super::mapping::{Mapping, TimeUnit};
 use super::{Table, invalid};
 

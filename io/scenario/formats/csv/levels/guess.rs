@@ -5,6 +5,7 @@ use std::fmt::Write;
 use csv::{ReaderBuilder, StringRecord};
 
 use super::super::super::Source;
+use super::super::super::clock::date_units_per_s;
 use super::super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::super::plan::values::parse;
 use super::super::super::text::text;
@@ -242,7 +243,7 @@ fn unit(head: &str, texts: &[String]) -> (&'static str, Vec<f64>) {
         };
     }
     let per_s = times::units_per_s(head, &numbers);
-    let is_unix = times::date_units_per_s(numbers[numbers.len() / 2]) == Some(per_s);
+    let is_unix = date_units_per_s(numbers[numbers.len() / 2]) == Some(per_s);
     let seconds = numbers.iter().map(|number| number / per_s).collect();
     (TimeUnit::of(per_s, is_unix).name(), seconds)
 }

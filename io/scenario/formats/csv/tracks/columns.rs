@@ -1,5 +1,7 @@
 //! Columns of tables of tracks, by their names.
 
+use std::collections::BTreeSet;
+
 use csv::StringRecord;
 
 use super::super::super::Datum;
@@ -42,26 +44,33 @@ const TIMES: [&str; 24] = [
 const DATES: [&str; 6] = ["date", "dateutc", "utcdate", "gpsdate", "localdate", "day"];
 const LATITUDES: [&str; 3] = ["lat", "latitude", "latdeg"];
 const LONGITUDES: [&str; 5] = ["lon", "lng", "long", "longitude", "londeg"];
+/// Columns of the identifier of a node, before those of its name, which others may have as well.
 const NODES: [&str; 12] = [
     "id",
-    "name",
-    "node",
     "nodeid",
-    "device",
     "deviceid",
-    "devicename",
     "uniqueid",
-    "track",
+    "node",
+    "device",
+    "tracker",
     "vehicle",
     "person",
-    "tracker",
+    "track",
+    "name",
+    "devicename",
 ];
+/// Columns of identifiers of nodes beside one of the rows.
+const NODE_IDS: [&str; 4] = ["nodeid", "deviceid", "uniqueid", "tracker"];
+/// Columns of names of nodes.
+const NAMES: [&str; 2] = ["name", "devicename"];
 
 /// Columns of the nodes of a kind.
 pub(super) struct Place {
     /// Kind of SUMO; empty in other tables.
     pub(super) kind: &'static str,
     pub(super) id: Option<usize>,
+    /// Name of the node, beside its identifier.
+    pub(super) name: Option<usize>,
     /// Longitude or x, and latitude or y.
     pub(super) x: usize,
     pub(super) y: usize,
@@ -76,6 +85,8 @@ pub(super) struct Columns {
     pub(super) time: Clock,
     /// One set for each kind of node.
     pub(super) nodes: Vec<Place>,
+    /// Column of identifiers of nodes, where the first one may be of rows.
+    other_id: Option<usize>,
     heights: Vec<Altitude>,
     /// Heights without a known datum: column, its head, and metres in its unit.
     unknown: Vec<(usize, String, f64)>,
@@ -114,7 +125,7 @@ impl Columns {
             let column = |end: &str| raw(&format!("{kind}_{end}"));
             let (x, y) = (column("x")?, column("y")?);
             let (id, z) = (Some(column("id")?), column("z"));
-            Some(Place { kind, id, x, y, z, parts: Default::default() })
+            Some(Place { kind, id, name: None, x, y, z, parts: Default::default() })
         };
         let is_sumo = raw("timestep_time") == Some(column);
         let nodes: Vec<Place> = match is_sumo {
@@ -122,7 +133,8 @@ impl Columns {
             false => {
                 let (x, y) = (first(&LONGITUDES)?, first(&LATITUDES)?);
                 let (id, parts) = (first(&NODES), axis::parts(header));
-                vec![Place { kind: "", id, x, y, z: None, parts }]
+                let name = first(&NAMES).filter(|name| id != Some(*name));
+                vec![Place { kind: "", id, name, x, y, z: None, parts }]
             }
         };
         let (mut heights, mut unknown) = (Vec::new(), Vec::new());
@@ -134,7 +146,21 @@ impl Columns {
             }
         }
         let time = Clock { column, date, order: None, per_s: 1.0 };
-        (!nodes.is_empty()).then_some(Self { time, nodes, heights, unknown, is_sumo })
+        let other_id = header.iter().position(|head| NODE_IDS.contains(&&*axis::letters(head)));
+        (!nodes.is_empty()).then_some(Self { time, nodes, other_id, heights, unknown, is_sumo })
+    }
+
+    /// Takes another column of identifiers where those of the first one are of rows: no two have the same.
+    pub(super) fn settle_node<'r>(&mut self, rows: impl Iterator<Item = &'r StringRecord> + Clone) {
+        let is_again = |column: usize| {
+            let mut cells = BTreeSet::new();
+            rows.clone().any(|row| !cells.insert(row.get(column).unwrap_or_default().trim()))
+        };
+        let Some(other) = self.other_id.filter(|_| !self.is_sumo) else { return };
+        let place = &mut self.nodes[0];
+        if place.id.is_some_and(|id| id != other && !is_again(id)) && is_again(other) {
+            place.id = Some(other);
+        }
     }
 
     /// Takes the height of a row at a time, s: that above ground where there are several.

@@ -76,6 +76,7 @@ fn begin(text: &str) -> Option<(StringRecord, Columns, Vec<StringRecord>)> {
     }
     columns.time.settle(header.get(columns.time.column()).unwrap_or_default(), rows.iter());
     columns.time.assume_order();
+    columns.settle_node(rows.iter());
     Some((header, columns, rows))
 }
 
@@ -140,6 +141,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let head = header.get(columns.time.column()).unwrap_or_default();
     columns.time.settle(head, rows.iter().map(|(_, row)| row));
     columns.time.take_order(options.date_order);
+    columns.settle_node(rows.iter().map(|(_, row)| row));
     let ambiguous =
         |(line, row): &(usize, StringRecord)| Some((*line, columns.time.ambiguous(row)?));
     if let Some((line, text)) = rows.iter().find_map(ambiguous) {
@@ -169,7 +171,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
         };
         let step = steps.entry(rank(at_s)).or_insert((at_s, BTreeSet::new(), *line));
-        for Place { kind, id, x, y, z, parts } in &columns.nodes {
+        for Place { kind, id, name, x, y, z, parts } in &columns.nodes {
             let key = id.map_or(alone.as_str(), cell);
             if columns.is_sumo && key.is_empty() {
                 continue;
@@ -193,7 +195,14 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
             let node = match columns.is_sumo {
                 true => sumo::node(&mut dataset, kind, key, *line),
-                false => dataset.node(key, *line),
+                false => {
+                    let name = name.map(cell).filter(|name| !name.is_empty());
+                    let node = dataset.named(key, name.unwrap_or(key));
+                    if node.is_none() {
+                        dataset.drop("one node too many, or an empty name", *line);
+                    }
+                    node
+                }
             };
             let Some(node) = node else { continue };
             dataset.nodes[node as usize].comes_and_goes = columns.is_sumo;
