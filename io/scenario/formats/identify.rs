@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use super::error::{Fault, FormatError, Location, quoted};
 use super::limits::SAMPLE_BYTES;
-use super::olsrd2::{self, AIRTIME};
 use super::source::Source;
 use super::zipped::ZIP_MAGIC;
 use super::{Content, FORMATS, Format};
@@ -248,12 +247,8 @@ impl Sample<'_> {
         if let Some(kind) = foreign_json(self.json()) {
             return kind.to_owned();
         }
-        if !self.text().trim_start().starts_with(['{', '[']) && self.text().contains(AIRTIME) {
-            return format!(
-                "a table of olsrd2 without the names of its columns, nearest is {}: nhdpinfo json link, or olsrv2info \
-                 json edge",
-                olsrd2::FORMAT.name
-            );
+        if let Some(kind) = self.table_of_olsrd2() {
+            return kind;
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(self.bytes()) {
             Ok(_) => format!("JSON of an unknown kind{}", self.parts()),

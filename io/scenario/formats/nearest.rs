@@ -63,6 +63,19 @@ impl Sample<'_> {
         format!(" {kind} {}{near}", names.join(", "))
     }
 
+    /// Kind of a text of olsrd2, whose columns have no names, and the commands that print JSON.
+    pub(super) fn table_of_olsrd2(&self) -> Option<String> {
+        let is_json = self.text().trim_start().starts_with(['{', '[']);
+        let is_one = !is_json && self.text().contains(olsrd2::AIRTIME);
+        is_one.then(|| {
+            format!(
+                "a table of olsrd2 without the names of its columns, nearest is {}: nhdpinfo json link, or olsrv2info \
+                 json edge",
+                olsrd2::FORMAT.name
+            )
+        })
+    }
+
     /// Keys of the document, and of its first elements.
     fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
