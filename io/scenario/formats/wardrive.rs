@@ -87,7 +87,7 @@ pub(super) fn read(
                 let cell = time.and_then(|column| row.get(column)).unwrap_or_default();
                 let at_s = clock::iso8601(&cell.trim().replacen(' ', "T", 1)).map(|time| time.0);
                 // Commas in a name that is not quoted move the cells behind it.
-                match row.len() > heads.len() {
+                match row.iter().skip(heads.len()).any(|cell| !cell.trim().is_empty()) {
                     true => dataset.drop("a row with more cells than columns: not read", line),
                     false => dated.push((at_s, line, row.clone())),
                 }
