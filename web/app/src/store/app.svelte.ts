@@ -1,26 +1,15 @@
 // The stores of the page, and the jobs that need more than one of them.
-import {
-  api,
-  Refusal,
-  wanted,
-  type GroundFetch,
-  type Imported,
-  type LinkAnalysis,
-  type NewNode,
-  type Node,
-  type ReplayInfo,
-} from '../api/client';
-import { offer } from '../api/offer';
-import { textOf } from '../faults';
+import { api, Refusal, wanted, type Deployment, type GroundFetch, type LinkAnalysis, type NewNode, type Node } from '../api/client';
 import { distance_m, wrapped, type LatLon } from '../geo';
 import type { MapView } from '../map/view';
 import { Changes } from './changes';
 import { Commands, recipe } from './commands';
+import { DeploymentCommands, type DeploymentChange } from './deployment-commands';
 import { Coverages } from './coverage.svelte';
-import { isPattern } from '../antenna-files';
 import type { Heights } from '../clearance';
 import { Ground } from './ground.svelte';
-import { History, Unfinished } from './history.svelte';
+import { History, Unfinished, type Command } from './history.svelte';
+import { Imports } from './imports.svelte';
 import { Paths, SAMPLES, type Spot } from './paths.svelte';
 import { Patterns } from './patterns.svelte';
 import { Plan } from './plan.svelte';
@@ -28,7 +17,6 @@ import { Tools } from './tools.svelte';
 import { around, squares } from '../terrain';
 import { Ui } from './ui.svelte';
 import { ServerWatch } from './server.svelte';
-import { importPlan, uploadRecording } from './uploads';
 import { writeAddress, write, type Address } from './url';
 
 /** Share of a narrow screen that the lowest sheet takes. */
@@ -41,18 +29,13 @@ const GROUND_AROUND_M = 10_000;
 /** Tiles whose command is shown. */
 const TILES_MAX = 16;
 
-/** Ending of the name of a recording of this program; all other formats are found by the server, by their content. */
-const RECORDING = 'gwlog';
-
-const endingOf = (file: File) => file.name.toLowerCase().split('.').at(-1) ?? '';
-
-/** The outcome of a file: what was made of it, or the reason of its refusal. */
-export type FileReport = { file: string } & ({ imported: Imported } | { recorded: true } | { reason: string });
-
 export class App {
   readonly plan = new Plan();
   readonly ui = new Ui();
-  readonly history = new History(() => this.#settle());
+  readonly history = new History(
+    () => this.#settle(),
+    () => this.plan.deployment?.id ?? null,
+  );
   readonly server: ServerWatch = new ServerWatch(this);
   readonly coverages: Coverages = new Coverages((id) => this.#subject(id), this.server);
   readonly tools = new Tools(this.plan);
@@ -60,6 +43,10 @@ export class App {
   /** The path of the profile. */
   readonly paths = new Paths(this.plan, () => this.analysis);
   readonly commands = new Commands(this.plan, this.history, (ids) => (this.ui.selected = ids));
+  readonly deploymentCommands: DeploymentCommands = new DeploymentCommands(this.plan, this.history, {
+    follow: (id) => this.changes.follow(id),
+    show: (id) => this.chooseDeployment(id),
+  });
   map = $state.raw<MapView | null>(null);
   analysis = $state.raw<LinkAnalysis | null>(null);
   analysisState = $state<'none' | 'loading' | 'failed'>('none');
@@ -76,12 +63,7 @@ export class App {
       this.timer = setTimeout(() => writeAddress(write(address)), ADDRESS_MS);
     },
   };
-  /** Files of the last import. */
-  reports = $state.raw<readonly FileReport[]>([]);
-  /** Recordings that were dropped on the page, for the replay to open. */
-  recordings = $state.raw<readonly File[]>([]);
-  /** The last recording that the server made of a file of another format, for the replay to show. */
-  recorded = $state.raw<ReplayInfo | null>(null);
+  readonly imports: Imports = new Imports(this);
 
   /** Selected nodes that are there. */
   chosenNodes = $derived(this.ui.selected.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined));
@@ -122,7 +104,6 @@ export class App {
   async chooseDeployment(id: string | null): Promise<void> {
     this.ui.selected = [];
     this.paths.clear();
-    this.history.clear();
     this.coverages.leave();
     this.tools.clear();
     await this.attempt(() => this.plan.listDeployments(id));
@@ -331,27 +312,6 @@ export class App {
     [this.ui.tab, this.ui.sheet] = ['tools', 'tools'];
   }
 
-  /** Imports files one after the other, on any view: plans as new deployments, recordings into the replay. */
-  async importFiles(files: readonly File[]): Promise<void> {
-    if (offer().planning === null) return this.ui.tell('This address has no planner: it opens neither plans nor recordings.', true);
-    const recordings = files.filter((file) => endingOf(file) === RECORDING);
-    const patterns = files.filter(isPattern);
-    this.reports = [];
-    this.recorded = null;
-    for (const file of files) if (!recordings.includes(file) && !patterns.includes(file)) await this.#importFile(file);
-    const last = this.reports.findLast((report) => 'imported' in report);
-    if (last && 'imported' in last) {
-      this.ui.mode = 'plan';
-      this.ui.dialog = 'import';
-      await this.chooseDeployment(last.imported.deployment.id);
-    }
-    if (patterns.length) this.showPattern(patterns);
-    this.recordings = [...this.recordings, ...recordings];
-    if (!recordings.length && !this.recorded) return;
-    if (last) this.ui.tell('The recording waits in the view Replay.');
-    else this.ui.mode = 'replay';
-  }
-
   /** Reads files of an antenna pattern for the selected nodes; without files it offers to choose them. */
   showPattern(files: readonly File[]): void {
     this.ui.mode = 'plan';
@@ -359,30 +319,6 @@ export class App {
     this.ui.dialog = 'pattern';
     this.patterns.clear();
     if (files.length) void this.patterns.read(files);
-  }
-
-  /** Imports a file as a plan, as a recording, or as both. */
-  async #importFile(file: File): Promise<void> {
-    const report = (made: { imported: Imported } | { recorded: true } | { reason: string }) =>
-      void (this.reports = [...this.reports, { file: file.name, ...made }]);
-    await this.attempt(async () => {
-      try {
-        const imported = await importPlan(file);
-        report({ imported });
-        if (imported.has_recording) this.recorded = await uploadRecording(file);
-      } catch (fault) {
-        // What holds no plan may hold movements or measurements.
-        const isRefused = fault instanceof Refusal && fault.status === 400 && this.reports.at(-1)?.file !== file.name;
-        const recorded = isRefused ? await uploadRecording(file).catch(() => null) : null;
-        if (recorded) {
-          this.recorded = recorded;
-          return report({ recorded: true });
-        }
-        if (this.reports.at(-1)?.file !== file.name) report({ reason: textOf(fault) });
-        // Of several files the message names its own.
-        throw new Error(textOf(fault).includes(file.name) ? textOf(fault) : `${file.name}: ${textOf(fault)}`, { cause: fault });
-      }
-    });
   }
 
   /** Keeps the fields of a node as a template. */
@@ -400,14 +336,32 @@ export class App {
   }
 
   async removeTemplate(id: string): Promise<void> {
-    const path = { id };
-    await this.attempt(() => wanted(api.DELETE('/api/v1/templates/{id}', { params: { path } })));
+    const template = this.plan.templates.find((one) => one.id === id);
+    if (!template) return;
+    const command = await this.attempt(() => this.deploymentCommands.removeTemplate(template));
     this.tools.templateId = null;
-    await this.attempt(() => this.plan.listTemplates());
+    if (command) this.#proposeUndo(`Deleted the template ${template.name}.`, command);
+    else await this.attempt(() => this.plan.listTemplates());
   }
 
-  async undo(): Promise<void> {
-    const label = await this.attempt(() => this.history.undo());
+  /** Changes name and propagation settings of a deployment; false if that was refused. */
+  async changeDeployment(deployment: Deployment, change: DeploymentChange): Promise<boolean> {
+    return (await this.attempt(async () => (await this.deploymentCommands.change(deployment, change), true))) ?? false;
+  }
+
+  /** Deletes a deployment with its nodes, and shows another one. */
+  async removeDeployment(deployment: Deployment): Promise<void> {
+    const command = await this.attempt(() => this.deploymentCommands.remove(deployment));
+    if (command) this.#proposeUndo(`Deleted ${deployment.name}.`, command);
+  }
+
+  #proposeUndo(text: string, command: Command): void {
+    this.ui.propose(text, 'Undo', () => void this.undo(command));
+  }
+
+  /** Takes back the last command, or one that is named. */
+  async undo(named?: Command): Promise<void> {
+    const label = await this.attempt(() => this.history.undo(named));
     if (label) this.ui.tell(`Undone: ${label}`);
   }
 
@@ -471,7 +425,11 @@ export class App {
       this.ui.selected = this.ui.selected.filter((other) => other !== id);
     },
     links: (id, links) => this.plan.putLinks(id, links),
-    deployment: (deployment) => this.plan.putDeployment(deployment),
+    deployment: (deployment) => {
+      // An echo of what this page did may be older than what it has.
+      const known = this.plan.deployments.find(({ id }) => id === deployment.id);
+      if (!known || Date.parse(deployment.updated_at) >= Date.parse(known.updated_at)) this.plan.putDeployment(deployment);
+    },
     ground: () => this.renewGround(),
     reset: () => {
       this.groundChanges++;

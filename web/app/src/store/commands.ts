@@ -68,6 +68,8 @@ interface Batch {
   words: Record<Way, string>;
   /** The way in which nodes are deleted: they leave the page at once. */
   deletes?: Way;
+  /** Id of the deployment of the nodes. */
+  within: string | undefined;
   /** Called after steps were taken. */
   ended(way: Way, steps: readonly Step[]): void;
 }
@@ -126,7 +128,7 @@ export class Commands {
       batch.ended(way, steps);
       void this.plan.refreshLinks();
     };
-    return { label: batch.label(steps.map((step) => step.name)), do: () => take('do'), undo: () => take('undo') };
+    return { label: batch.label(steps.map((step) => step.name)), within: batch.within, do: () => take('do'), undo: () => take('undo') };
   }
 
   /** Ids by which the server has the nodes of steps now. */
@@ -135,8 +137,9 @@ export class Commands {
   }
 
   async #make(body: NewNode, deployment: string): Promise<Node> {
-    const node = await wanted(api.POST('/api/v1/deployments/{id}/nodes', { params: { path: { id: deployment } }, body }));
-    if (this.plan.deployment?.id === deployment) this.plan.put(node);
+    const path = { id: this.history.live(deployment) };
+    const node = await wanted(api.POST('/api/v1/deployments/{id}/nodes', { params: { path }, body }));
+    this.plan.put(node);
     return node;
   }
 
@@ -174,6 +177,7 @@ export class Commands {
         label: (names) => (label && names.length === bodies.length ? label : `Add ${listed(names)}`),
         words: { do: 'added', undo: 'deleted' },
         deletes: 'undo',
+        within: deployment,
         ended: (way, finished) => void (way === 'do' && this.selected(this.#ids(finished))),
       }),
     );
@@ -202,6 +206,7 @@ export class Commands {
         label: (names) => (names.length === 1 ? `Delete ${names[0]}` : `Delete ${names.length} nodes`),
         words: { do: 'deleted', undo: 'made again' },
         deletes: 'do',
+        within: deployment,
         ended: (way, finished) => this.selected(way === 'do' ? [] : this.#ids(finished)),
       }),
     );
@@ -239,6 +244,7 @@ export class Commands {
     await this.history.run(
       this.#batch(steps, {
         label: (names) => (names.length === 1 ? `Move ${names[0]}` : `Move ${names.length} nodes`),
+        within: this.plan.deployment?.id,
         words: { do: 'moved', undo: 'moved back' },
         ended: () => undefined,
       }),
@@ -273,6 +279,7 @@ export class Commands {
     await this.history.run(
       this.#batch(steps, {
         label: (names) => `${field} of ${names.length === 1 ? names[0] : `${names.length} nodes`}`,
+        within: this.plan.deployment?.id,
         words: { do: 'changed', undo: 'changed back' },
         ended: () => undefined,
       }),

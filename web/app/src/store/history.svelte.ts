@@ -3,6 +3,8 @@
 /** A change that can be taken back. */
 export interface Command {
   label: string;
+  /** Id of the deployment that it changes, as the command knows it; one without can be taken back whatever is shown. */
+  within?: string | undefined;
   do(): Promise<void>;
   undo(): Promise<void>;
 }
@@ -25,14 +27,26 @@ export class Unfinished extends Error {
 const COMMANDS_MAX = 200;
 
 export class History {
-  done = $state.raw<Command[]>([]);
-  undone = $state.raw<Command[]>([]);
+  /** Commands of all deployments. */
+  #allDone = $state.raw<Command[]>([]);
+  #allUndone = $state.raw<Command[]>([]);
   busy = $state(false);
   /** Ids that the server gave to things made again, by the id that commands know. */
   #again = $state.raw<ReadonlyMap<string, string>>(new Map());
 
-  /** `settled` is called after each command. */
-  constructor(private readonly settled: () => void = () => undefined) {}
+  /** Commands that can be taken back, or done again, while the present deployment is shown. */
+  done = $derived(this.#allDone.filter((command) => this.#isOfShown(command)));
+  undone = $derived(this.#allUndone.filter((command) => this.#isOfShown(command)));
+
+  /** `settled` is called after each command; `shown` is the id of the deployment that is shown. */
+  constructor(
+    private readonly settled: () => void = () => undefined,
+    private readonly shown: () => string | null = () => null,
+  ) {}
+
+  #isOfShown({ within }: Command): boolean {
+    return within === undefined || this.live(within) === this.shown();
+  }
 
   /** The present id of a thing that may have been deleted and made again. */
   live(id: string): string {
@@ -48,9 +62,11 @@ export class History {
 
   async run(command: Command): Promise<void> {
     await this.#alone(async () => {
+      const undone = new Set(this.undone);
       const keep = (finished: Command) => {
-        this.done = [...this.done, finished].slice(-COMMANDS_MAX);
-        this.undone = [];
+        this.#allDone = [...this.#allDone, finished].slice(-COMMANDS_MAX);
+        // What was undone in another deployment can still be done again there.
+        this.#allUndone = this.#allUndone.filter((other) => !undone.has(other));
       };
       await command.do().catch((fault: unknown) => {
         if (fault instanceof Unfinished) keep(fault.finished);
@@ -60,24 +76,26 @@ export class History {
     });
   }
 
-  /** Takes back the last command that is done when its turn comes. */
-  async undo(): Promise<string | null> {
+  /** Takes back the last command that is done when its turn comes, or one that is named, if it still can be. */
+  async undo(named?: Command): Promise<string | null> {
     let label: string | null = null;
     await this.#alone(async () => {
-      const command = this.done.at(-1);
+      const command = named ? this.done.find((one) => one === named) : this.done.at(-1);
       if (!command) return;
+      /** Puts another command, or none, in place of the one that is taken back. */
+      const leave = (...rest: Command[]) => (this.#allDone = this.#allDone.flatMap((one) => (one === command ? rest : [one])));
       await command.undo().catch((fault: unknown) => {
         // What others did stays; the commands before this one can still be taken back.
-        if (fault instanceof Overtaken) this.done = this.done.slice(0, -1);
+        if (fault instanceof Overtaken) leave();
         if (fault instanceof Unfinished) {
-          this.done = [...this.done.slice(0, -1), fault.rest];
-          this.undone = [...this.undone, fault.finished];
+          leave(fault.rest);
+          this.#allUndone = [...this.#allUndone, fault.finished];
         }
         throw fault;
       });
       label = command.label;
-      this.done = this.done.slice(0, -1);
-      this.undone = [...this.undone, command];
+      leave();
+      this.#allUndone = [...this.#allUndone, command];
     });
     return label;
   }
@@ -87,25 +105,20 @@ export class History {
     await this.#alone(async () => {
       const command = this.undone.at(-1);
       if (!command) return;
+      const leave = (...rest: Command[]) => (this.#allUndone = this.#allUndone.flatMap((one) => (one === command ? rest : [one])));
       await command.do().catch((fault: unknown) => {
-        if (fault instanceof Overtaken) this.undone = this.undone.slice(0, -1);
+        if (fault instanceof Overtaken) leave();
         if (fault instanceof Unfinished) {
-          this.undone = [...this.undone.slice(0, -1), fault.rest];
-          this.done = [...this.done, fault.finished];
+          leave(fault.rest);
+          this.#allDone = [...this.#allDone, fault.finished];
         }
         throw fault;
       });
       label = command.label;
-      this.undone = this.undone.slice(0, -1);
-      this.done = [...this.done, command];
+      leave();
+      this.#allDone = [...this.#allDone, command];
     });
     return label;
-  }
-
-  clear(): void {
-    this.done = [];
-    this.undone = [];
-    this.#again = new Map();
   }
 
   /** One command at a time: a second one waits for the first. */

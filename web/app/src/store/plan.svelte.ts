@@ -168,8 +168,9 @@ export class Plan {
     }
   }
 
-  /** Puts a node in place of the one with its id, or adds it. */
+  /** Puts a node in place of the one with its id, or adds it; one of another deployment, which was left meanwhile, is not shown. */
   put(node: Node): void {
+    if (node.deployment_id !== this.deployment?.id) return;
     const at = this.nodes.findIndex((other) => other.id === node.id);
     this.nodes = at < 0 ? [...this.nodes, node] : this.nodes.with(at, node);
   }

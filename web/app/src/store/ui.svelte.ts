@@ -28,6 +28,13 @@ export interface Message {
   id: number;
   text: string;
   bad: boolean;
+  /** What can be done about it while it is shown. */
+  action?: Action | undefined;
+}
+
+export interface Action {
+  label: string;
+  act: () => void;
 }
 
 /** Values under the pointer. */
@@ -67,6 +74,8 @@ export async function copied(text: string): Promise<boolean> {
 }
 
 const MESSAGE_SHOWN_MS = 6000;
+/** The same of a message with an action, ms. */
+const ACTION_SHOWN_MS = 10_000;
 
 export class Ui {
   mode = $state<Mode>('plan');
@@ -147,9 +156,24 @@ export class Ui {
 
   /** Shows a message for a while; one that lasts, until it is dismissed. */
   tell(text: string, bad = false, lasts = false): void {
-    const id = ++this.#next;
-    this.messages = [...this.messages.filter((message) => message.text !== text), { id, text, bad }].slice(-4);
+    const id = this.#show({ text, bad });
     if (!lasts) setTimeout(() => this.dismiss(id), bad ? MESSAGE_SHOWN_MS * 2 : MESSAGE_SHOWN_MS);
+  }
+
+  /** Shows a message with an action, which can be taken once. */
+  propose(text: string, label: string, act: () => void): void {
+    const once = () => {
+      this.dismiss(id);
+      act();
+    };
+    const id = this.#show({ text, bad: false, action: { label, act: once } });
+    setTimeout(() => this.dismiss(id), ACTION_SHOWN_MS);
+  }
+
+  #show(message: Omit<Message, 'id'>): number {
+    const id = ++this.#next;
+    this.messages = [...this.messages.filter((other) => other.text !== message.text), { ...message, id }].slice(-4);
+    return id;
   }
 
   dismiss(id: number): void {
