@@ -94,3 +94,37 @@ test('a device is chosen by its name and brings its antenna, undone with it', as
     .poll(async () => (await nodesOf(request, id))[0]!.radio)
     .toMatchObject({ frequency_mhz: 869.525, tx_power_dbm: 21, antenna: { gain_dbi: 12 } });
 });
+
+test('every layer of a coverage says that nothing describes buildings and trees, on screen, phone and paper', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Masthugget']}&tab=coverage`);
+  await page.getByLabel('Cells along a side').fill('16');
+  await page.getByRole('button', { name: 'Compute 2 coverages' }).click();
+  await expect(page.locator('.statistics')).toHaveCount(2);
+  const remark = page.locator('.strip .assumed');
+  for (const [layer, text] of [
+    ['power', 'no clutter assumed'],
+    ['probability', 'surroundings unknown'],
+    ['verdict', 'surroundings unknown'],
+    ['server', 'no clutter assumed'],
+    ['common', 'no clutter assumed'],
+  ] as const) {
+    await page.getByRole('combobox', { name: 'Colour by' }).selectOption(layer);
+    await expect(remark).toHaveText(text);
+    await expect(remark).toBeVisible();
+  }
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('probability');
+  await page.keyboard.press('Control+p');
+  await expect(page.locator('#coverage-key')).toContainText('surroundings unknown');
+  await page.getByRole('button', { name: 'Close' }).first().click();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.evaluate(() => (window.groundwave.app.ui.selected = []));
+  await page.evaluate(() => (window.groundwave.app.ui.sheet = 'map'));
+  await expect(remark).toBeVisible();
+
+  // What is described needs no remark.
+  const { environment } = await (await request.get(`/api/v1/deployments/${id}`)).json();
+  const clutter = { kind: 'height_gain', category: 'urban' };
+  await request.patch(`/api/v1/deployments/${id}`, { data: { environment: { ...environment, clutter } } });
+  await expect(remark).toHaveCount(0);
+});

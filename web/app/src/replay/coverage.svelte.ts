@@ -1,5 +1,5 @@
 // Coverage of the planned mesh, from those of its nodes that work at the shown time of the replay.
-import { api, wanted, type Node } from '../api/client';
+import { api, wanted, type Environment, type Node } from '../api/client';
 import { app } from '../store/app.svelte';
 import { Coverages } from '../store/coverage.svelte';
 import { distance_m } from '../geo';
@@ -18,6 +18,9 @@ export class FollowingCoverage {
   /** Its own: a coverage of the plan lies under no recording. */
   readonly coverages = new Coverages();
   busy = $state(false);
+  /** Planned nodes, and the environment that they are in. */
+  nodes = $state.raw<readonly Node[]>([]);
+  environment = $state.raw<Environment | undefined>();
   /** Planned nodes by name. */
   #planned: ReadonlyMap<string, Node> = new Map();
   /** Names of working nodes of the recording that the plan lacks or has elsewhere: they have no coverage. */
@@ -33,7 +36,12 @@ export class FollowingCoverage {
   async start(within: string, frame: Frame | null): Promise<void> {
     this.busy = true;
     try {
-      const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within } } }));
+      const params = { path: { id: within } };
+      const [nodes, { environment }] = await Promise.all([
+        wanted(api.GET('/api/v1/deployments/{id}/nodes', { params })),
+        wanted(api.GET('/api/v1/deployments/{id}', { params })),
+      ]);
+      [this.nodes, this.environment] = [nodes, environment];
       this.#planned = new Map(nodes.map((node) => [node.name, node]));
       // A deployment has one coverage on the server, with one set of failed nodes.
       await app.coverages.mesh.stop();
