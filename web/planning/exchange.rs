@@ -9,7 +9,7 @@ use groundwave_http::{Json, Path, Problem, Query, Raw, attachment, id};
 use groundwave_model::radio::Model;
 use groundwave_model::terrain::{SWAPPED, Terrain as _, is_swapped};
 use groundwave_scenario::formats::{
-    Format, FormatError, PlanFile, PlanNode, ReadOptions, Report, Source, identify,
+    Format, FormatError, PlanFile, PlanNode, ReadOptions, Report, Source, identify, without_options,
 };
 use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_simulation::site::NodeId;
@@ -102,7 +102,7 @@ pub async fn import(
     let read = planner.transfer(move || {
         let source = Source { path: PathBuf::from(name), ..Source::of(document.into()) };
         let format = query.format.map(ExchangeFormat::format);
-        read_plan(format, &source).map_err(|err| Problem::bad_request(err.to_string()))
+        read_plan(format, &source)
     });
     let (mut plan, mut report, has_recording) = read.await?;
     if plan.nodes.iter().any(|node| node.height_msl_m.is_some()) {
@@ -133,23 +133,29 @@ pub async fn import(
 
 /// The plan of a document, of the format of its content unless one is given, and whether it has movements or
 /// measurements too.
+///
+/// # Errors
+/// 400 for an invalid document.
 fn read_plan(
     format: Option<&'static Format>,
     source: &Source,
-) -> Result<(PlanFile, Report, bool), FormatError> {
-    let format = match format {
-        Some(format) => format,
-        None => identify(source)?,
-    };
+) -> Result<(PlanFile, Report, bool), Problem> {
+    let format = format.map_or_else(|| identify(source), Ok).map_err(refused)?;
     let station = default_station();
-    let mut dataset = format.read(source, &ReadOptions::new(station.clone()))?;
+    let read = format.read(source, &ReadOptions::new(station.clone()));
+    let mut dataset = read.map_err(refused)?;
     dataset.name_after(&source.stem());
     // A single snapshot is a map.
     let times_s =
         [dataset.events.first(), dataset.events.last()].map(|event| event.map(|(s, _)| *s));
     let has_recording = times_s[0] < times_s[1];
-    let (plan, report) = dataset.into_plan(format, &station)?;
+    let (plan, report) = dataset.into_plan(format, &station).map_err(refused)?;
     Ok((plan, report, has_recording))
+}
+
+/// Problem of a document that is refused. Clients have no command line.
+pub fn refused(error: FormatError) -> Problem {
+    Problem::bad_request(without_options(&error.to_string()))
 }
 
 fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeployment {
@@ -174,7 +180,7 @@ pub(crate) fn import_notes(report: Report) -> Vec<ImportNote> {
         .notes
         .into_iter()
         .map(|note| ImportNote {
-            what: note.what,
+            what: without_options(&note.what),
             count: note.count,
             first: note.first.to_string(),
         })

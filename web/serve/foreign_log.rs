@@ -11,8 +11,11 @@ use groundwave_engine::{Engine, Refusal};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::{Failure, Problem};
 use groundwave_planning::recorder::{RecordDocument, RecordedDocument};
+use groundwave_planning::refused;
 use groundwave_planning::wire::radio::default_station;
-use groundwave_scenario::formats::{Dataset, ReadOptions, Script, Source, identify};
+use groundwave_scenario::formats::{
+    Dataset, ReadOptions, Script, Source, identify, without_options,
+};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_store::journal_file::WholeJournal;
 use tempfile::{Builder, NamedTempFile};
@@ -81,11 +84,10 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
     let config = config.clone();
     Box::new(move |name, content| {
         let source = Source { path: PathBuf::from(name), ..Source::of(content) };
-        let input = |error: &dyn std::fmt::Display| Problem::bad_request(error.to_string());
-        let format = identify(&source).map_err(|error| input(&error))?;
+        let format = identify(&source).map_err(refused)?;
         let station = default_station();
         let read = format.read(&source, &ReadOptions::new(station.clone()));
-        let mut dataset = read.map_err(|error| input(&error))?;
+        let mut dataset = read.map_err(refused)?;
         dataset.name_after(&source.stem());
         dataset.note_stations();
         let terrain = TerrainOptions {
@@ -93,16 +95,16 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
             posts: config.posts,
             ..log_terrain(&config)
         };
-        let failed = |failure: Failure| Problem::bad_request(failure.message().to_owned());
+        let failed = |failure: Failure| Problem::bad_request(without_options(failure.message()));
         let ground = terrain.open().map_err(failed)?;
         dataset.heights_over_geoid(&*ground.terrain);
         dataset.note_ground(&*ground.terrain);
-        let script = dataset.script(format, &station).map_err(|error| input(&error))?;
+        let script = dataset.script(format, &station).map_err(refused)?;
         let node_ticks = script.last_tick.saturating_mul(script.nodes as u64);
         if script.last_tick > TICKS_MAX || node_ticks > NODE_TICKS_MAX {
             return Err(Problem::bad_request(format!(
                 "invalid recording: found {} ticks of {} nodes, allowed {TICKS_MAX} ticks and {NODE_TICKS_MAX} of \
-                 all nodes; `groundwave convert` makes a log of it",
+                 all nodes; logs (.gwlog) have no such limit",
                 script.last_tick, script.nodes
             )));
         }

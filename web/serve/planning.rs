@@ -9,6 +9,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Terrain;
 use groundwave_page::Frontend;
 use groundwave_planning::{Planner, ReplayWorld};
+use groundwave_scenario::formats::without_options;
 use groundwave_simulation::WorldView;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +39,7 @@ pub(super) fn planner(
         ReplayWorld::new::<Snapshot>(world),
         Arc::new(move |inputs: &BTreeMap<String, String>| {
             let opened = log_terrain(&files).for_log(inputs);
-            opened.map(|ground| ground.terrain).map_err(|why| why.message().to_owned())
+            opened.map(|ground| ground.terrain).map_err(|why| without_options(why.message()))
         }),
         frontend,
         stop,

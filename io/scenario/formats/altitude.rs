@@ -35,7 +35,7 @@ impl Dataset {
             true
         });
         if without > 0 {
-            let what = "a height above the ellipsoid without a geoid (see --geoid): not used";
+            let what = "a height above the ellipsoid without a geoid (--geoid): not used";
             self.report.add_many(what, without, Location::default);
         }
     }

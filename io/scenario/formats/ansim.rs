@@ -14,7 +14,7 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "ansim",
     label: "ANSim",
-    description: "ANSim motion (INET's AnsimMobility): nodes that move; --origin says where",
+    description: "ANSim motion (INET's AnsimMobility): nodes that move on a plane (--origin)",
     extensions: &["ansim"],
     contents: &[Content::Tracks],
     sniff: |sample| !sample.xml_root().is_empty() && sample.text().contains("<position_change"),

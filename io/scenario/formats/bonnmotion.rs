@@ -13,7 +13,7 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "bonnmotion",
     label: "BonnMotion",
-    description: "BonnMotion (.movements), Cooja: nodes that move; --origin says where",
+    description: "BonnMotion (.movements), Cooja: nodes that move on a plane (--origin)",
     extensions: &["movements"],
     contents: &[Content::Tracks],
     sniff: |sample| {

@@ -13,7 +13,7 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "imn",
     label: "CORE (imn)",
-    description: "CORE scenario (.imn): positions by the canvas or --origin, impairments of links",
+    description: "CORE scenario (.imn): positions by the canvas (or --origin), impairments of links",
     extensions: &["imn"],
     contents: &[Content::Positions, Content::Tracks, Content::Measurements],
     sniff: |sample| {

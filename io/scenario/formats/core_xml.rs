@@ -135,7 +135,7 @@ fn begin(start: &BytesStart<'_>, device: &mut Option<Device>, dataset: &mut Data
         "position" => {
             let place = number(start, "lat").zip(number(start, "lon"));
             if number(start, "alt").is_some_and(|altitude_m| altitude_m != 0.0) {
-                let what = "the altitude of a device: that of the ground and of --height count";
+                let what = "the altitude of a device: that of the ground and the height of its antenna count (--height)";
                 dataset.report.add(what, || Location::line(line));
             }
             if let Some(device) = device {

@@ -185,7 +185,8 @@ fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatErro
         _ => {
             let count = reading().count();
             let allowed = format!(
-                "one of the {count} formats that `groundwave convert --help` lists; --format NAME forces one"
+                "one of the {count} formats that are read (`groundwave convert --help` lists them, --format NAME forces \
+                 one)"
             );
             let fault = Fault::new("format", sample.kind(), allowed);
             Err(fault.unidentified(Location::path("format")))

@@ -11,7 +11,7 @@ use super::{Content, Format, Location, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "mininet-wifi",
     label: "Mininet-WiFi",
-    description: "Mininet-WiFi replaying mobility: a node for each file, in metres from --origin",
+    description: "Mininet-WiFi replaying mobility: a node for each file, on a plane (--origin)",
     extensions: &["dat"],
     contents: &[Content::Tracks],
     sniff: |sample| {

@@ -15,7 +15,7 @@ use crate::setdest::{Action, Dialect};
 pub static FORMAT: Format = Format {
     name: "ns2",
     label: "ns-2",
-    description: "ns-2 motion (setdest, BonnMotion): nodes that move; --origin says where",
+    description: "ns-2 motion (setdest, BonnMotion): nodes that move on a plane (--origin)",
     extensions: &["scen", "tcl", "ns_movements", "ns2"],
     contents: &[Content::Tracks],
     sniff: |sample| sample.lines().any(is_motion),
@@ -107,7 +107,7 @@ pub(super) fn take(
     }
     let orders = setdest::orders(&trace, place.dialect);
     for offset in &orders.doubtful {
-        let what = "speed 0 with another destination: read as a stop; --dialect core reads a jump";
+        let what = "speed 0 with another destination: read as a stop (--dialect core reads a jump)";
         dataset.drop(what, lines.line(*offset));
     }
     for (order, action) in &orders.orders {

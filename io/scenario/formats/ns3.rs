@@ -14,7 +14,7 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "ns3",
     label: "ns-3 course changes",
-    description: "ns-3 course changes (ASCII mobility trace): nodes that move, in metres from --origin",
+    description: "ns-3 course changes (ASCII mobility trace): nodes that move on a plane (--origin)",
     extensions: &["mob"],
     contents: &[Content::Tracks],
     sniff: |sample| sample.lines().take(20).any(|line| change(line).is_some()),

@@ -18,7 +18,7 @@ impl Dataset {
         let Doubts { fixes, jumps } = std::mem::take(&mut self.suspects).doubts(span_s);
         let fate = match is_dropped {
             true => "left out",
-            false => "taken; --drop implausible leaves it out",
+            false => "taken (--drop implausible leaves it out)",
         };
         let span = match (span_s / DAY_S).round() {
             days if days >= 2.0 => format!("{days} days"),

@@ -138,6 +138,7 @@ fn document_without_a_format_is_read_by_its_content_and_named_after_its_file() {
         let answer = send(query, body);
         let detail = answer.json()["detail"].to_string();
         assert!(answer.status == 400 && detail.contains(expected), "{query}: {detail}");
+        assert!(!detail.contains("--"), "options of the command line: {detail}");
     }
 }
 

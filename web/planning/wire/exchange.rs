@@ -86,7 +86,7 @@ pub struct FormatInfo {
     /// Name for people.
     pub label: &'static str,
     /// Origin and contents.
-    pub description: &'static str,
+    pub description: String,
     /// File endings without the dot, the usual one first.
     pub extensions: Vec<&'static str>,
     /// `POST /api/v1/deployments/import` may make a deployment of it.
@@ -105,7 +105,7 @@ impl From<&Format> for FormatInfo {
         Self {
             name: format.name,
             label: format.label,
-            description: format.description,
+            description: formats::without_options(format.description),
             extensions: format.extensions.to_vec(),
             imports: reads(&[Content::Plan, Content::Positions, Content::Tracks]),
             records: reads(&[Content::Tracks, Content::Measurements]),

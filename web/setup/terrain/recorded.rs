@@ -89,7 +89,7 @@ impl TerrainOptions {
     ) -> Result<PathBuf, Failure> {
         self.land_cover.clone().or_else(|| noted.cloned()).ok_or_else(|| {
             Failure::Input(format!(
-                "the {document} has land cover ({names}); name its folder with --land-cover"
+                "the {document} has land cover, {names}, and its folder is not named (--land-cover)"
             ))
         })
     }

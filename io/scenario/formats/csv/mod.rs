@@ -35,7 +35,7 @@ use super::{Content, Format, ReadOptions, Source, ttnmapper};
 pub static FORMAT: Format = Format {
     name: "csv",
     label: "CSV",
-    description: "Comma-separated values: plan; with --mapping, measured levels; rows of a recording",
+    description: "Comma-separated values: plan; measured levels (--mapping); rows of a recording",
     extensions: &["csv", "tsv"],
     media_type: Some("text/csv; charset=utf-8"),
     contents: &[Content::Plan, Content::Measurements],
@@ -57,7 +57,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         Some(mapping) => levels::read(source, mapping, options),
         None if tracks::is_of_levels(&String::from_utf8_lossy(source.bytes())) => {
             let actual = "rows of levels with times";
-            let allowed = "sites, a row each; a mapping (--mapping) makes a recording of levels";
+            let allowed = "sites, a row each (--mapping FILE makes a recording of levels)";
             Err(Fault::new("", actual, allowed).at(&FORMAT, Location::line(1)))
         }
         None => read::read(source.bytes(), &options.station).map(Dataset::of_plan),

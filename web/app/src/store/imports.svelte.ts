@@ -11,6 +11,12 @@ const RECORDING = 'gwlog';
 
 const endingOf = (file: File) => file.name.toLowerCase().split('.').at(-1) ?? '';
 
+/** Why a file was refused, with the place of the page where formats are listed if it has none of them. */
+function reasonOf(fault: unknown): string {
+  const text = textOf(fault);
+  return text.startsWith('unknown format') ? `${text}. They are listed under “Import and export” of the menu.` : text;
+}
+
 /** The outcome of a file: what was made of it, or the reason of its refusal. */
 export type FileReport = { file: string } & ({ imported: Imported } | { recorded: true } | { reason: string });
 
@@ -63,9 +69,10 @@ export class Imports {
           this.recorded = recorded;
           return report({ recorded: true });
         }
-        if (this.reports.at(-1)?.file !== file.name) report({ reason: textOf(fault) });
+        const reason = reasonOf(fault);
+        if (this.reports.at(-1)?.file !== file.name) report({ reason });
         // Of several files the message names its own.
-        throw new Error(textOf(fault).includes(file.name) ? textOf(fault) : `${file.name}: ${textOf(fault)}`, { cause: fault });
+        throw new Error(reason.includes(file.name) ? reason : `${file.name}: ${reason}`, { cause: fault });
       }
     });
   }
