@@ -135,7 +135,7 @@ pub async fn import(
 /// measurements too.
 ///
 /// # Errors
-/// 400 for an invalid document.
+/// 400 for an invalid document, and for one that has neither a node nor a deployment.
 fn read_plan(
     format: Option<&'static Format>,
     source: &Source,
@@ -149,7 +149,14 @@ fn read_plan(
     let times_s =
         [dataset.events.first(), dataset.events.last()].map(|event| event.map(|(s, _)| *s));
     let has_recording = times_s[0] < times_s[1];
-    let (plan, report) = dataset.into_plan(format, &station).map_err(refused)?;
+    let (plan, mut report) = dataset.into_plan(format, &station).map_err(refused)?;
+    // An exported deployment without nodes states its environment.
+    if plan.nodes.is_empty() && !plan.names_model {
+        report.notes.retain(|note| !note.what.ends_with(" taken"));
+        let notes = report.summary();
+        let what = format!("{format}: found no node with a position{notes}, allowed at least one");
+        return Err(Problem::bad_request(without_options(&what)));
+    }
     Ok((plan, report, has_recording))
 }
 

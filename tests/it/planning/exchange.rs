@@ -143,6 +143,57 @@ fn document_without_a_format_is_read_by_its_content_and_named_after_its_file() {
 }
 
 #[test]
+fn document_without_nodes_is_refused_unless_it_is_a_deployment() {
+    let bench = Bench::flat();
+    let send = |name: &str, body: Vec<u8>| {
+        let path = format!("/api/v1/deployments/import?file_name={name}");
+        bench.send(axum::http::Request::post(path).body(axum::body::Body::from(body)).unwrap())
+    };
+    let line = json!({ "type": "LineString", "coordinates": [[11.0, 57.0], [11.1, 57.0]] });
+    let ring = json!([[[11.0, 57.0], [11.1, 57.0], [11.1, 57.1], [11.0, 57.0]]]);
+    let area = json!({ "type": "Polygon", "coordinates": ring });
+    let feature =
+        |geometry: &Value| json!({ "type": "Feature", "properties": {}, "geometry": geometry });
+    let collection = |features: Vec<Value>| {
+        json!({ "type": "FeatureCollection", "features": features }).to_string()
+    };
+    for (name, body, expected) in [
+        ("none.geojson", collection(Vec::new()), "found no node with a position, allowed"),
+        (
+            "roads.geojson",
+            collection(vec![feature(&line), feature(&line)]),
+            "found no node with a position (2 x LineString is not a node: dropped), allowed",
+        ),
+        (
+            "lakes.geojson",
+            collection(vec![feature(&area)]),
+            "(1 x the first polygon is taken as the region)",
+        ),
+        ("empty.csv", "name,lat,lon\n".to_owned(), "csv: found no node with a position"),
+    ] {
+        let answer = send(name, body.into_bytes());
+        let detail = answer.json()["detail"].to_string();
+        assert!(answer.status == 400 && detail.contains(expected), "{name}: {detail}");
+    }
+    let all = || bench.call("GET", "/api/v1/deployments", &Value::Null).json();
+    assert_eq!(all(), json!([]), "nothing is left of refused documents");
+
+    let made = bench.call("POST", "/api/v1/deployments", &json!({ "name": "Nobody" })).json();
+    let id = made["id"].as_str().unwrap();
+    for format in ["geojson", "kml", "kmz", "csv", "scenario"] {
+        let path = format!("/api/v1/deployments/{id}/export?format={format}");
+        let document = bench.call("GET", &path, &Value::Null).body;
+        let answer = send("", document);
+        let summary = answer.json();
+        assert_eq!(answer.status, 201, "{format}: {summary}");
+        assert_eq!(
+            (&summary["nodes"], &summary["deployment"]["name"]),
+            (&json!(0), &json!("Nobody"))
+        );
+    }
+}
+
+#[test]
 fn the_command_line_imports_exports_and_converts() {
     let folder = tempfile::tempdir().unwrap();
     let text = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -84,3 +84,33 @@ test('a file that was refused can be chosen again once it is mended', async ({ p
   await expect(page.locator('#import-report')).toContainText('2 nodes.');
   await expect(page.locator('#import-report .bad')).toHaveCount(0);
 });
+
+test('a file without nodes makes no deployment and says what was in it; no refusal names options of a command', async ({
+  page,
+  request,
+}) => {
+  await open(page);
+  const text = (content: string) => Buffer.from(content).toString('base64');
+  const line = {
+    type: 'LineString',
+    coordinates: [
+      [11.9, 57.7],
+      [12, 57.7],
+    ],
+  };
+  const feature = { type: 'Feature', properties: {}, geometry: line };
+  const roads = JSON.stringify({ type: 'FeatureCollection', features: [feature, feature] });
+  const levels = 'time,node,rssi_dbm\n2026-01-01T00:00:00Z,a,-90\n';
+  const files = [['roads.geojson', text(roads)], REFUSED, ['levels.csv', text(levels)], ['empty.csv', text('name,lat,lon\n')]] as const;
+  for (const [name, content] of files) {
+    await drop(page, [[name, content]]);
+    const message = page.locator('.messages > .bad', { hasText: name });
+    await expect(message).toBeVisible();
+    expect(await message.textContent()).not.toMatch(/--[a-z]|groundwave /);
+  }
+  await expect(page.locator('.messages')).toContainText(
+    'roads.geojson: geojson: found no node with a position (2 x LineString is not a node: dropped)',
+  );
+  await expect(page.locator('.messages')).toContainText('listed under “Import and export”');
+  expect(await (await request.get('/api/v1/deployments')).json()).toEqual([]);
+});
