@@ -4,6 +4,8 @@ export type Units = 'metric' | 'imperial';
 
 const FEET_PER_METRE = 1 / 0.3048;
 const METRES_PER_MILE = 1609.344;
+/** Shorter distances are written in feet, miles. */
+const MILES_MIN = 0.2;
 /** Digits that a stored number shows. */
 const DIGITS_MAX = 10;
 
@@ -26,7 +28,7 @@ export function height(value_m: number, units: Units): string {
 export function distance(value_m: number, units: Units): string {
   if (units === 'imperial') {
     const miles = value_m / METRES_PER_MILE;
-    return miles < 0.2 ? `${figure(value_m * FEET_PER_METRE, 0)} ft` : `${figure(miles, 2)} mi`;
+    return miles < MILES_MIN ? `${figure(value_m * FEET_PER_METRE, 0)} ft` : `${figure(miles, 2)} mi`;
   }
   return value_m < 1000 ? `${figure(value_m, 0)} m` : `${figure(value_m / 1000, value_m < 100_000 ? 2 : 0)} km`;
 }
@@ -70,9 +72,10 @@ export function heightUnit(units: Units): { name: string; metres: number } {
   return units === 'metric' ? { name: 'm', metres: 1 } : { name: 'ft', metres: 0.3048 };
 }
 
-/** Metres in one unit of a distance axis. */
-export function distanceUnit(units: Units): { name: string; metres: number } {
-  return units === 'metric' ? { name: 'km', metres: 1000 } : { name: 'mi', metres: METRES_PER_MILE };
+/** Metres in one unit of a distance axis of a length, the unit in which that length is written. */
+export function distanceUnit(units: Units, length_m: number): { name: string; metres: number } {
+  if (units === 'metric') return length_m < 1000 ? { name: 'm', metres: 1 } : { name: 'km', metres: 1000 };
+  return length_m / METRES_PER_MILE < MILES_MIN ? { name: 'ft', metres: 0.3048 } : { name: 'mi', metres: METRES_PER_MILE };
 }
 
 /** A short time: ms below a second, s above. */

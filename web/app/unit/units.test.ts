@@ -4,6 +4,7 @@ import {
   area,
   count,
   distance,
+  distanceUnit,
   fieldUnit,
   figure,
   height,
@@ -16,6 +17,7 @@ import {
   signed,
   steps,
 } from '../src/units';
+import { shownIn } from '../src/live/readings';
 
 test('numbers have true minus signs, and zero has none', () => {
   expect([figure(-3.14), figure(-0.04), figure(2, 0), signed(3), signed(-3), signed(0)]).toEqual([
@@ -40,6 +42,24 @@ test('quantities follow the units of the page', () => {
   expect([area(12.34, 'metric'), area(2.589_988, 'imperial')]).toEqual(['12.3 km²', '1.0 mi²']);
   expect(fieldUnit('height', 'imperial')).toEqual({ name: 'ft', size: 0.3048 });
   expect(fieldUnit('distance', 'imperial').size).toBeCloseTo(1.609344, 9);
+});
+
+test('an axis of distances has the unit in which its length is written', () => {
+  for (const units of ['metric', 'imperial'] as const)
+    for (const length_m of [50, 321, 322, 999, 1000, 50_000]) {
+      const { name, metres } = distanceUnit(units, length_m);
+      expect(distance(length_m, units)).toContain(` ${name}`);
+      expect(Number.parseFloat(distance(length_m, units)) * metres).toBeCloseTo(length_m, -2);
+    }
+});
+
+test('readings of lengths follow the units, others stay', () => {
+  expect(shownIn('m', 'imperial').factor * 0.3048).toBeCloseTo(1, 9);
+  expect([shownIn('m', 'imperial').unit, shownIn('m', 'metric'), shownIn('dBm', 'imperial')]).toEqual([
+    'ft',
+    { unit: 'm', factor: 1 },
+    { unit: 'dBm', factor: 1 },
+  ]);
 });
 
 test('stored numbers are without the digits of binary fractions', () => {

@@ -46,7 +46,7 @@ export class Chart {
   }
 
   show(series: readonly Series[], data: [number[], ...(number | null)[][]], [from, to]: [number, number], dark: boolean): void {
-    const key = `${dark} ${series.map((one) => one.metric).join()}`;
+    const key = `${dark} ${series.map((one) => `${one.metric} ${one.unit}`).join()}`;
     if (!this.#plot || key !== this.#key) {
       this.#plot?.destroy();
       this.#key = key;

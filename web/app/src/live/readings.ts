@@ -1,4 +1,5 @@
 // Names of readings for people; the gateway has them as `group.reading_unit`.
+import type { Units } from '../units';
 
 /** Ends of names that are units, with their spelling. */
 const UNITS: Record<string, string> = {
@@ -52,6 +53,11 @@ export function readingName(metric: string): string {
     .filter(Boolean)
     .join(': ');
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Figures of a length in the units of the page: those of others stay. */
+export function shownIn(unit: string, units: Units): { unit: string; factor: number } {
+  return unit === 'm' && units === 'imperial' ? { unit: 'ft', factor: 1 / 0.3048 } : { unit, factor: 1 };
 }
 
 /** The unit of a reading: that the node states, or the one of its name. */

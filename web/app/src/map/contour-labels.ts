@@ -4,6 +4,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import type { Box } from './features';
 import { contourInterval_m, contourLines, INDEX_EVERY, levelsWithin } from './contours';
 import { mercatorX, mercatorY } from './mercator';
+import { height, type Units } from '../units';
 
 /** Source of the lines. */
 export const CONTOUR_NAMES = 'contour-names';
@@ -43,7 +44,7 @@ const lonOf = (x: number) => x * 360 - 180;
 const latOf = (y: number) => (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI;
 
 /** Index lines of a square with their heights. */
-function linesOf({ z, x, y, heights_m }: Square, distance_m: number): Feature[] {
+function linesOf({ z, x, y, heights_m }: Square, distance_m: number, units: Units): Feature[] {
   const side = 2 ** z;
   // Posts are the middles of pixels.
   const placed = ([column, row]: readonly [number, number]) => [
@@ -53,7 +54,7 @@ function linesOf({ z, x, y, heights_m }: Square, distance_m: number): Feature[] 
   return levelsWithin(heights_m, distance_m).flatMap((level_m) =>
     contourLines(heights_m, SIDE_PX, level_m).map((line): Feature => ({
       type: 'Feature',
-      properties: { name: `${level_m} m` },
+      properties: { name: height(level_m, units) },
       geometry: { type: 'LineString', coordinates: line.map(placed) },
     })),
   );
@@ -71,6 +72,7 @@ export class ContourLabels {
   constructor(
     private readonly map: MapLibre,
     private readonly put: (name: string, features: readonly Feature[]) => void,
+    private units: Units,
   ) {
     map.on('moveend', () => void this.#look());
   }
@@ -78,6 +80,12 @@ export class ContourLabels {
   /** Has lines named, or not. */
   turn(on: boolean): void {
     this.#on = on;
+    void this.#look();
+  }
+
+  /** Spells heights in other units. */
+  setUnits(units: Units): void {
+    this.units = units;
     void this.#look();
   }
 
@@ -137,12 +145,13 @@ export class ContourLabels {
     const z = Math.min(relief, HEIGHTS_ZOOM_MAX);
     const squares = this.#on && relief >= this.#zoom.min ? this.#inView(z) : [];
     const interval_m = contourInterval_m(relief);
-    const shown = `${interval_m} ${z} ${squares.map(({ x, y }) => `${x}/${y}`).join()}`;
+    const { units } = this;
+    const shown = `${units} ${interval_m} ${z} ${squares.map(({ x, y }) => `${x}/${y}`).join()}`;
     if (shown === this.#shown) return;
     const loaded = await Promise.all(squares.map((square) => this.#load(z, square)));
     if (turn !== this.#turn) return;
     this.#shown = shown;
-    const named = (distance_m: number) => loaded.flatMap((square) => (square ? linesOf(square, distance_m) : []));
+    const named = (distance_m: number) => loaded.flatMap((square) => (square ? linesOf(square, distance_m, units) : []));
     const index = named(INDEX_EVERY * interval_m);
     const posts = index.reduce((sum, { geometry }) => sum + (geometry.type === 'LineString' ? geometry.coordinates.length : 0), 0);
     // Low ground has index lines around summits alone; there every line has its height.

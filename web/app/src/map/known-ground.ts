@@ -2,6 +2,7 @@
 import type { Feature } from 'geojson';
 import type { LayerSpecification, Map as MapLibre } from 'maplibre-gl';
 import type { LatLon } from '../geo';
+import type { Units } from '../units';
 import { ContourLabels } from './contour-labels';
 import { boxFeatures, missingGround, type Box } from './features';
 import type { MissingPainter } from './missing-painter';
@@ -20,12 +21,17 @@ export class KnownGround {
     private readonly relief: ReliefPainter,
     private readonly hatching: MissingPainter,
     private readonly put: (name: string, features: readonly Feature[]) => void,
+    units: Units,
   ) {
-    this.#contours = new ContourLabels(map, put);
+    this.#contours = new ContourLabels(map, put, units);
     relief.detailed = ({ contours }) => this.#contours.turn(contours);
   }
 
   readonly #contours: ContourLabels;
+
+  setUnits(units: Units): void {
+    this.#contours.setUnits(units);
+  }
 
   /** Shows these cells, the first or others than before, and hatches all else. */
   show(boxes: readonly Box[], zoom: { min: number; max: number }): void {

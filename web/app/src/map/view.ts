@@ -106,8 +106,7 @@ export class MapView {
       'bottom-right',
     );
     this.map.touchZoomRotate.disableRotation();
-    // Again after the browser took the GPU away and gave it back: MapLibre keeps its own layers only.
-    // MapLibre drops what is thrown while a style is loaded.
+    // Again after the browser gave the GPU back, with MapLibre's own layers alone; MapLibre drops what is thrown then.
     this.map.on('style.load', () => guarded(() => this.#furnish()));
     this.map.on('webglcontextlost', () => {
       this.ready = false;
@@ -126,7 +125,7 @@ export class MapView {
     this.#ground = new RaisedGround(this.map, () => this.#drawTubes());
     this.tubes = this.#ground.tubes;
     const put = (name: string, features: readonly Feature[]) => this.put(name, features);
-    this.#area = new KnownGround(this.map, this.relief, this.missing, put);
+    this.#area = new KnownGround(this.map, this.relief, this.missing, put, units);
     new WorldMap(this.map, put, (place) => this.known(place));
     this.#pointer = new Pointer(this.map, (at, touch) => this.#hit(at, touch), events);
     this.map.on('click', CLUSTERS, (event) => void this.map.easeTo({ center: event.lngLat, zoom: this.map.getZoom() + 2 }));
@@ -225,6 +224,7 @@ export class MapView {
 
   setUnits(units: Units): void {
     this.#scale.setUnit(units);
+    this.#area.setUnits(units);
   }
 
   setDraggable(draggable: (id: string, touch: boolean) => boolean): void {
