@@ -22,6 +22,9 @@ import { writeAddress, write, type Address } from './url';
 /** Share of a narrow screen that the lowest sheet takes. */
 const SHEET_SHARE = 0.3;
 const ADDRESS_MS = 150;
+/** Room above nodes on a phone, and that of the key of links, which may come after them, px. */
+const PHONE_TOP_PX = 50;
+const KEY_PX = 56;
 /** Nodes nearer than this stand on one spot. */
 const SPOT_M = 1;
 /** Ground around the middle of the view that is offered with it: a first coverage reaches so far, m. */
@@ -184,13 +187,21 @@ export class App {
     this.map?.fit(places, this.padding(), moving);
   }
 
+  /** Height of the legends above the map of a phone, px. */
+  #legends_px(): number {
+    const map = this.map?.map.getContainer();
+    const legends = map?.parentElement?.querySelector('.legends')?.getBoundingClientRect();
+    const bottom_px = map && legends?.height ? legends.bottom - map.getBoundingClientRect().top : 0;
+    return Math.max(bottom_px, this.plan.nodes.length > 1 ? KEY_PX : 0);
+  }
+
   /** The part of the map that panels cover, px. */
   padding(): { top: number; bottom: number; left: number; right: number } {
     if (this.ui.phone)
       return {
-        top: this.coverages.grid ? 150 : 60,
+        top: this.#legends_px() + PHONE_TOP_PX,
         bottom: this.ui.selected.length ? innerHeight * SHEET_SHARE : 70,
-        left: 50,
+        left: 64,
         right: 110,
       };
     // Legends stand at the lower left.
