@@ -64,3 +64,24 @@ export function outside(page: Page): Promise<string[]> {
       ),
   );
 }
+
+/** Selects that have no room for one of their options. Names of people's own things are cut with an ellipsis, and selects
+ * that show a placeholder alone never show their options. */
+export function cutSelects(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const pen = document.createElement('canvas').getContext('2d')!;
+    const own = '#deployment, #recording, #template, [name=node], [name=end]';
+    /** Breadth of the sign that opens the list, px. */
+    const SIGN_PX = 18;
+    return [...document.querySelectorAll('select')].flatMap((select) => {
+      if (!select.checkVisibility() || select.matches(own) || select.options[0]?.disabled) return [];
+      const style = getComputedStyle(select);
+      pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+      const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - SIGN_PX;
+      const cut = [...select.options].filter((option) => pen.measureText(option.text).width > room).map((option) => option.text);
+      return cut.length
+        ? [`${select.name || select.getAttribute('aria-label') || select.closest('label')?.textContent}: ${cut.join('; ')}`]
+        : [];
+    });
+  });
+}
