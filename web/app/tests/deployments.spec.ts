@@ -11,11 +11,12 @@ test('environment and name of a deployment are changed, undone and done again', 
   const before = await stored();
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Deployment and environment…' }).click();
-  await page.getByLabel('Name', { exact: true }).fill('Älvsborg');
-  await page.getByRole('textbox', { name: 'Rain, mm/h' }).fill('12,5');
-  await page.locator('[name=surroundings]').first().selectOption('urban');
-  await page.getByRole('button', { name: 'Keep' }).click();
-  await expect(page.getByRole('dialog')).toHaveCount(0);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Älvsborg');
+  await dialog.getByRole('textbox', { name: 'Rain, mm/h' }).fill('12,5');
+  await dialog.locator('[name=surroundings]').selectOption({ index: 3 });
+  await dialog.getByRole('button', { name: 'Keep' }).click();
+  await expect(dialog).toHaveCount(0);
   await expect.poll(async () => (await stored()).environment.rain_rate_mm_h).toBe(12.5);
   await expect(page.locator('#deployment option:checked')).toHaveText('Älvsborg');
 

@@ -126,6 +126,9 @@ export class Plan {
     this.templates = await wanted(api.GET('/api/v1/templates'));
   }
 
+  /** Nodes that came or left while the list of them is on its way, which may be older; null is a node that left. */
+  #meanwhile: Map<string, Node | null> | null = null;
+
   /** Reads the nodes again; the links follow. */
   async refresh(): Promise<void> {
     const within = this.deployment;
@@ -134,17 +137,29 @@ export class Plan {
       this.links = [];
       return;
     }
+    const meanwhile = new Map<string, Node | null>();
+    this.#meanwhile = meanwhile;
     const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within.id } } }));
-    if (this.deployment?.id !== within.id) return;
+    // A later list has been asked for, or another deployment is shown.
+    if (this.deployment?.id !== within.id || this.#meanwhile !== meanwhile) return;
+    this.#meanwhile = null;
     this.nodes = nodes;
+    for (const [id, node] of meanwhile) {
+      const listed = this.byId.get(id);
+      if (!node) this.nodes = this.nodes.filter((other) => other.id !== id);
+      else if (!listed || Date.parse(node.updated_at) >= Date.parse(listed.updated_at)) this.put(node);
+    }
     void this.refreshLinks();
   }
 
   #asking: AbortController | null = null;
+  /** Links of nodes that were computed again while all links are on their way, by the id of the node. */
+  readonly #linksMeanwhile = new Map<string, readonly Link[]>();
 
   async refreshLinks(): Promise<void> {
     const within = this.deployment;
     this.#asking?.abort();
+    this.#asking = null;
     if (!within || this.nodes.length < 2) {
       this.links = [];
       this.pairsLeftOut = 0;
@@ -153,16 +168,20 @@ export class Plan {
     }
     const asking = new AbortController();
     this.#asking = asking;
+    this.#linksMeanwhile.clear();
     this.linksState = 'loading';
     try {
       const path = { id: within.id };
       const found = await wanted(api.GET('/api/v1/deployments/{id}/links', { params: { path }, signal: asking.signal }));
       if (asking.signal.aborted) return;
+      this.#asking = null;
       this.links = found.links;
       this.pairsLeftOut = found.pairs_left_out;
       this.linksState = 'ready';
+      for (const [id, links] of this.#linksMeanwhile) this.putLinks(id, links);
     } catch (fault) {
       if (asking.signal.aborted) return;
+      this.#asking = null;
       this.linksState = 'failed';
       this.linksFault = fault instanceof Refusal ? fault.message : String(fault);
     }
@@ -171,11 +190,13 @@ export class Plan {
   /** Puts a node in place of the one with its id, or adds it; one of another deployment, which was left meanwhile, is not shown. */
   put(node: Node): void {
     if (node.deployment_id !== this.deployment?.id) return;
+    this.#meanwhile?.set(node.id, node);
     const at = this.nodes.findIndex((other) => other.id === node.id);
     this.nodes = at < 0 ? [...this.nodes, node] : this.nodes.with(at, node);
   }
 
   drop(ids: ReadonlySet<string>): void {
+    for (const id of ids) this.#meanwhile?.set(id, null);
     this.nodes = this.nodes.filter((node) => !ids.has(node.id));
     this.links = this.links.filter((link) => !ids.has(link.a_node_id) && !ids.has(link.b_node_id));
   }
@@ -184,7 +205,8 @@ export class Plan {
   putLinks(id: string, links: readonly Link[]): void {
     const others = this.links.filter((link) => link.a_node_id !== id && link.b_node_id !== id);
     this.links = [...others, ...links];
-    this.linksState = 'ready';
+    if (this.#asking) this.#linksMeanwhile.set(id, links);
+    else this.linksState = 'ready';
   }
 
   putDeployment(deployment: Deployment): void {
