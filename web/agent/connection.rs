@@ -21,6 +21,17 @@ pub enum RequestFailure {
     NoAnswer(String),
 }
 
+impl RequestFailure {
+    /// `true` where the same request may succeed later: without a response, and where the gateway refuses for
+    /// its own state or the token, not for the request.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::NoAnswer(_) => true,
+            Self::Refused(status, _) => matches!(status, 401 | 408 | 429 | 500..),
+        }
+    }
+}
+
 /// Connection to the gateway, open for as long as it works.
 pub struct GatewayConnection {
     open: Option<(String, Client)>,
@@ -113,4 +124,20 @@ fn no_answer(err: impl std::fmt::Display) -> RequestFailure {
 /// Text of another program without control characters, for a line of the log.
 pub fn printable(text: &str) -> String {
     text.chars().filter(|one| !one.is_control()).take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_for_the_state_of_the_gateway_may_pass_and_one_for_the_request_may_not() {
+        for status in [401, 408, 429, 500, 502, 503, 504, 507] {
+            assert!(RequestFailure::Refused(status, None).may_pass(), "{status}");
+        }
+        for status in [400, 403, 404, 409, 413, 415, 422] {
+            assert!(!RequestFailure::Refused(status, Some(1_000)).may_pass(), "{status}");
+        }
+        assert!(RequestFailure::NoAnswer("reset".to_owned()).may_pass());
+    }
 }

@@ -1,10 +1,16 @@
 //! Node commands: carried out by agent processes, expired, permitted by the owner of a machine.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::IntoResponse as _;
 use groundwave_needs::needs;
 use groundwave_web_gateway::Settings;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::agents::{AgentProcess, wait_for};
 use super::{Bench, beat};
@@ -84,4 +90,37 @@ fn a_command_that_nobody_fetched_in_time_has_expired() {
         bench.call(&operator, "POST", &path, &order).is(202);
     }
     bench.call(&operator, "POST", &path, &order).problem(409);
+}
+
+#[test]
+fn a_result_that_finds_no_space_is_reported_again() {
+    let mut bench = bench();
+    let refusals = Arc::new(AtomicUsize::new(3));
+    let own = Arc::clone(&refusals);
+    // The disk of the gateway is full for a while.
+    bench.router = bench.router.clone().layer(from_fn(move |request: Request, next: Next| {
+        let is_result = request.uri().path().ends_with("/result");
+        let decrease = |count: usize| count.checked_sub(1);
+        let is_refused =
+            is_result && own.fetch_update(Ordering::Relaxed, Ordering::Relaxed, decrease).is_ok();
+        async move {
+            match is_refused {
+                true => StatusCode::INSUFFICIENT_STORAGE.into_response(),
+                false => next.run(request).await,
+            }
+        }
+    }));
+    let agent = AgentProcess::start(&bench, 35, &[]);
+    agent.wait_for(&bench, |node| node["state"] == "online");
+    let path = format!("/v1/nodes/{}/commands", agent.node);
+    let order = json!({ "kind": "echo", "args": { "word": "hill" } });
+    bench.call(&bench.login("operator"), "POST", &path, &order).is(202);
+    let is_over = |listing: &Value| {
+        let state = &listing["items"][0]["state"];
+        *state != "queued" && *state != "sent"
+    };
+    let listing = wait_for(&bench, &path, is_over);
+    assert_eq!(listing["items"][0]["state"], "done", "{listing}");
+    assert_eq!(listing["items"][0]["result"], "word=hill", "{listing}");
+    assert_eq!(refusals.load(Ordering::Relaxed), 0);
 }

@@ -39,21 +39,26 @@ impl Agent {
         tracing::info!("{} sensors are assigned by the gateway", plan.sensors.len());
     }
 
-    /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.
+    /// Reports results of node commands; those that the gateway cannot take now go with the next heartbeat.
     pub(super) async fn report_results(&mut self, node_id: Uuid) {
-        for finished in std::mem::take(&mut self.finished) {
+        let mut results = std::mem::take(&mut self.finished).into_iter();
+        while let Some(finished) = results.next() {
             let path = format!("/v1/nodes/{node_id}/commands/{}/result", finished.command_id);
             let result = self.post(&path, &CommandOutcome::from(&finished)).await;
+            let is_taken = result.is_ok();
+            let stays = result.as_ref().is_err_and(RequestFailure::may_pass);
+            self.or_report("result of a command", result);
+            if stays {
+                // The others would fare no better.
+                self.finished.push(finished);
+                self.finished.extend(results);
+                return;
+            }
             match finished.follow_up {
                 FollowUp::Nothing => {}
                 FollowUp::RenewToken => self.machine.renew_now(),
-                FollowUp::Reboot if result.is_ok() => self.reboot(),
+                FollowUp::Reboot if is_taken => self.reboot(),
                 FollowUp::Reboot => {}
-            }
-            let is_unanswered = matches!(result, Err(RequestFailure::NoAnswer(_)));
-            self.or_report("result of a command", result);
-            if is_unanswered {
-                self.finished.push(finished);
             }
         }
     }
