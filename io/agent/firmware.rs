@@ -236,11 +236,28 @@ impl Firmware {
                 let message = format!("version {} is installed", download.version);
                 Some(finished(command_id, Ok(message)))
             }
-            Ok(download) => {
-                self.job = Some(Job::Download(download));
+            // An earlier process may have fetched all of it.
+            Ok(download) => self.go_on(download),
+            Err(why) => Some(finished(command_id, Err(why))),
+        }
+    }
+
+    /// Fetches the rest of an image, or starts the command where nothing is missing; the outcome, where
+    /// there is one at once.
+    fn go_on(&mut self, download: Download) -> Option<Finished> {
+        if download.held_bytes < download.size_bytes {
+            self.job = Some(Job::Download(download));
+            return None;
+        }
+        let id = download.command_id;
+        match download.finish() {
+            Ok((image, version)) => {
+                let installer = self.installer.clone();
+                let run = move || installer.install(&image, &version);
+                self.job = Some(Job::Install(id, std::thread::spawn(run)));
                 None
             }
-            Err(why) => Some(finished(command_id, Err(why))),
+            Err(why) => Some(finished(id, Err(why))),
         }
     }
 
@@ -267,19 +284,7 @@ impl Firmware {
             return Some(finished(id, Err(format!("{}: {err}", download.path.display()))));
         }
         download.held_bytes += bytes.len() as u64;
-        if download.held_bytes < download.size_bytes {
-            self.job = Some(Job::Download(download));
-            return None;
-        }
-        match download.finish() {
-            Ok((image, version)) => {
-                let installer = self.installer.clone();
-                let run = move || installer.install(&image, &version);
-                self.job = Some(Job::Install(id, std::thread::spawn(run)));
-                None
-            }
-            Err(why) => Some(finished(id, Err(why))),
-        }
+        self.go_on(download)
     }
 
     /// Gives a download up, as the gateway has no such image.
@@ -389,6 +394,20 @@ mod tests {
         let mut firmware = machine(folder.path());
         assert_eq!(firmware.begin(Uuid::nil(), &args(&image, "2")), None);
         assert_eq!(firmware.wanted().unwrap().1, 262_144..300_000);
+        assert!(serve(&mut firmware, &image).done);
+    }
+
+    #[test]
+    fn an_image_fetched_whole_before_a_restart_is_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = vec![7; 300_000];
+        machine(folder.path());
+        // Killed before the image had its name.
+        let part = format!("images/{}.part", hex(&Sha256::digest(&image)));
+        fs::write(folder.path().join(part), &image).unwrap();
+        let mut firmware = machine(folder.path());
+        assert_eq!(firmware.begin(Uuid::nil(), &args(&image, "2")), None);
+        assert_eq!(firmware.wanted(), None, "an empty range was requested for ever");
         assert!(serve(&mut firmware, &image).done);
     }
 
