@@ -73,9 +73,7 @@ impl GatewayConnection {
         if response.status.is_success() {
             return Ok(response);
         }
-        let problem: Option<Problem> = serde_json::from_slice(&response.body).ok();
-        let detail = problem.map(|problem| problem.detail).unwrap_or_default();
-        let refusal = format!("{path}: {}: {}", response.status, printable(&detail));
+        let refusal = refusal(path, &response);
         tracing::debug!("{refusal}");
         self.refusal = Some(refusal);
         let wait_ms = response.retry_after_s.map(|seconds| seconds.saturating_mul(1000));
@@ -115,6 +113,13 @@ impl GatewayConnection {
 /// [`RequestFailure::NoAnswer`] when it is undecodable.
 pub fn decode<T: DeserializeOwned>(response: &HttpResponse) -> Result<T, RequestFailure> {
     serde_json::from_slice(&response.body).map_err(no_answer)
+}
+
+/// Text of a refusal: path, status and reason.
+pub fn refusal(path: &str, response: &HttpResponse) -> String {
+    let problem: Option<Problem> = serde_json::from_slice(&response.body).ok();
+    let detail = problem.map(|problem| problem.detail).unwrap_or_default();
+    format!("{path}: {}: {}", response.status, printable(&detail))
 }
 
 fn no_answer(err: impl std::fmt::Display) -> RequestFailure {

@@ -203,6 +203,23 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     assert_eq!(events["items"].as_array().unwrap().len(), 3);
 }
 
+#[test]
+fn an_agent_logs_why_it_gets_no_image() {
+    let place = tempfile::tempdir().unwrap();
+    let bench = bench(place.path());
+    let image = image();
+    let document = upload(&bench, "2", &image, &image).is(201);
+    for file in std::fs::read_dir(place.path().join("images")).unwrap() {
+        std::fs::remove_file(file.unwrap().path()).unwrap();
+    }
+    let agent = agent(&bench, 64, place.path());
+    agent.wait_for(&bench, |node| node["state"] == "online" && node["firmware"]["firmware"] == "1");
+    let body = json!({ "image_id": document["image_id"], "tag": "roof" });
+    bench.call(&bench.login("admin"), "POST", ROLLOUTS, &body).is(201);
+    agent.wait_for_line("firmware image: /v1/firmware/images/");
+    agent.wait_for_line("upload it again");
+}
+
 #[needs(small_disk)]
 #[test]
 fn an_image_for_which_there_is_no_space_leaves_nothing() {

@@ -9,9 +9,16 @@ use hyper::StatusCode;
 use uuid::Uuid;
 
 use super::Agent;
+use crate::connection::refusal;
 
 /// Longest time for a piece.
 const PIECE: Duration = Duration::from_secs(10);
+/// Subject of lines of the log.
+const SUBJECT: &str = "firmware image";
+
+fn content_path(image: Uuid) -> String {
+    format!("/v1/firmware/images/{image}/content")
+}
 
 impl Agent {
     /// Fetches pieces of a commanded image for half a heartbeat period; what is missing then is fetched
@@ -26,28 +33,29 @@ impl Agent {
                 return;
             }
             let length = range.end - range.start;
-            let response =
-                tokio::time::timeout(PIECE, self.piece(&mut client, &address, image, range));
-            let finished = match response.await {
-                Ok(Ok(response))
-                    if response.status.is_success() && response.body.len() as u64 == length =>
-                {
-                    self.commands.take_firmware(&response.body)
-                }
+            let path = content_path(image);
+            let piece = self.piece(&mut client, &address, &path, range);
+            let failure = match tokio::time::timeout(PIECE, piece).await {
                 Ok(Ok(response)) if response.status == StatusCode::NOT_FOUND => {
-                    self.commands.give_firmware_up("the gateway has no such image")
+                    let why = "the gateway has no such image";
+                    self.finished.extend(self.commands.give_firmware_up(why));
+                    continue;
+                }
+                Ok(Ok(response)) if !response.status.is_success() => refusal(&path, &response),
+                Ok(Ok(response)) if response.body.len() as u64 != length => {
+                    let found = response.body.len();
+                    format!("{path}: found {found} bytes, requested {length}")
                 }
                 Ok(Ok(response)) => {
-                    tracing::debug!("firmware: {}", response.status);
-                    return;
+                    self.report_success(SUBJECT);
+                    self.finished.extend(self.commands.take_firmware(&response.body));
+                    continue;
                 }
-                Ok(Err(why)) => {
-                    tracing::debug!("firmware: {why}");
-                    return;
-                }
-                Err(_) => return,
+                Ok(Err(why)) => why,
+                Err(_) => format!("{address} did not answer in time"),
             };
-            self.finished.extend(finished);
+            let now_ms = self.now_ms();
+            return self.report_failure(SUBJECT, &failure, now_ms);
         }
     }
 
@@ -55,7 +63,7 @@ impl Agent {
         &self,
         client: &mut Option<Client>,
         address: &str,
-        image: Uuid,
+        path: &str,
         range: Range<u64>,
     ) -> Result<HttpResponse, String> {
         let open = match client.take() {
@@ -63,8 +71,7 @@ impl Agent {
             None => Client::tcp(address).await.map_err(|err| err.to_string())?,
         };
         let open = client.insert(open);
-        let path = format!("/v1/firmware/images/{image}/content");
-        let response = open.range(&path, self.token.as_deref(), range).await;
+        let response = open.range(path, self.token.as_deref(), range).await;
         response.map_err(|err| err.to_string())
     }
 }

@@ -110,13 +110,15 @@ impl Agent {
         }
     }
 
-    fn report_failure(&mut self, subject: &str, reason: &str, now_ms: u64) {
+    /// Reports a failure, unless the log has its line.
+    pub(super) fn report_failure(&mut self, subject: &str, reason: &str, now_ms: u64) {
         if let Some(line) = self.failures.failure(subject, reason, now_ms) {
             tracing::warn!("{line}");
         }
     }
 
-    fn report_success(&mut self, subject: &str) {
+    /// Reports the end of a failure, if there was one.
+    pub(super) fn report_success(&mut self, subject: &str) {
         if let Some(line) = self.failures.success(subject) {
             tracing::info!("{line}");
         }
