@@ -118,6 +118,8 @@ const INVALID: u16 = 422;
 const TOO_MANY: u16 = 429;
 const UNAVAILABLE: u16 = 503;
 const STORAGE_FULL: u16 = 507;
+/// Longest wait that a gateway may ask for, ms: an hour. A mistake there silences no node for longer.
+const WAIT_MAX_MS: u64 = 3_600_000;
 /// Failures through the tunnel after which it is made anew.
 const TUNNEL_FAILURES: u32 = 4;
 
@@ -236,6 +238,12 @@ impl Machine {
 
     /// Records the outcome of `task` at `now_ms`.
     pub fn done(&mut self, task: Task, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        let outcome = match outcome {
+            Outcome::Refused(status, Some(wait_ms)) => {
+                Outcome::Refused(status, Some(wait_ms.min(WAIT_MAX_MS)))
+            }
+            other => other,
+        };
         match task {
             Task::Wait(_) => {}
             Task::Sample => {

@@ -111,6 +111,23 @@ fn what_the_gateway_asks_to_wait_is_waited() {
 }
 
 #[test]
+fn a_wait_without_bounds_silences_no_node_for_longer_than_an_hour() {
+    let mut bench = Bench::new();
+    bench.expect(Task::ReadHost, Outcome::Done);
+    bench.expect(Task::Register, Outcome::Refused(503, Some(u64::MAX)));
+    bench.expect(Task::Register, Outcome::Done);
+    assert!(bench.now_ms <= 3_960_000, "{}", bench.now_ms);
+    let mut bench = Bench::running();
+    bench.expect(Task::Heartbeat, Outcome::Refused(503, Some(u64::MAX)));
+    let before_ms = bench.now_ms;
+    bench.expect(Task::Heartbeat, Outcome::Done);
+    assert!(bench.now_ms - before_ms <= 3_606_000, "{}", bench.now_ms - before_ms);
+    bench.machine.set_backlog(true);
+    bench.expect(Task::Replay, Outcome::Refused(429, Some(u64::MAX)));
+    bench.expect(Task::Heartbeat, Outcome::Done);
+}
+
+#[test]
 fn a_refused_token_is_renewed_once_and_then_patiently() {
     let mut bench = Bench::running();
     bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
