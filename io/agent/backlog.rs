@@ -1,4 +1,6 @@
 //! Unreported readings of the last hour, in memory of bounded size.
+//!
+//! Their times are those since boot: the wall clock of a node without a battery is set after some of them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -34,7 +36,8 @@ pub type Readings = BTreeMap<Cow<'static, str>, f64>;
 /// Readings of a moment.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    ts_ms: u64,
+    /// Time since boot, ms.
+    boot_ms: u64,
     /// In the order of [`NAMES`]; NaN for what was not read.
     values: [f64; NAMES.len()],
     /// In the order of [`Backlog::sensed`], as far as that went then; NaN for what was not read.
@@ -44,8 +47,8 @@ struct Row {
 /// Reading to report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnreportedReading {
-    /// Time, ms since the Unix epoch.
-    pub ts_ms: u64,
+    /// Time since boot, ms.
+    pub boot_ms: u64,
     /// Name of the metric.
     pub metric: Cow<'static, str>,
     /// Value, in the unit of the metric.
@@ -85,8 +88,8 @@ impl Backlog {
     /// Keeps readings of a moment; the oldest go when there are too many, or when they are older
     /// than an hour. Names that are neither in [`NAMES`] nor a sensor's, and values that are no
     /// numbers, are left out.
-    pub fn push(&mut self, ts_ms: u64, readings: &Readings) {
-        let old = |row: &Row| row.ts_ms + KEEP_MS < ts_ms;
+    pub fn push(&mut self, boot_ms: u64, readings: &Readings) {
+        let old = |row: &Row| row.boot_ms + KEEP_MS < boot_ms;
         while self.rows.front().is_some_and(old) || self.rows.len() >= self.most {
             self.rows.pop_front();
         }
@@ -101,21 +104,21 @@ impl Backlog {
             value.filter(|value| value.is_finite()).unwrap_or(f64::NAN)
         };
         self.rows.push_back(Row {
-            ts_ms,
+            boot_ms,
             values: std::array::from_fn(|at| value(NAMES[at])),
             sensed: self.sensed.iter().map(|name| value(name)).collect(),
         });
     }
 
-    /// The moment kept last, ms since the Unix epoch.
+    /// The moment kept last, ms since boot.
     #[must_use]
     pub fn last_ms(&self) -> Option<u64> {
-        self.rows.back().map(|row| row.ts_ms)
+        self.rows.back().map(|row| row.boot_ms)
     }
 
     /// Removes the readings of this moment: they were reported.
-    pub fn remove(&mut self, ts_ms: u64) {
-        if let Some(place) = self.rows.iter().rposition(|row| row.ts_ms == ts_ms) {
+    pub fn remove(&mut self, boot_ms: u64) {
+        if let Some(place) = self.rows.iter().rposition(|row| row.boot_ms == boot_ms) {
             self.rows.remove(place);
         }
     }
@@ -143,7 +146,11 @@ impl Backlog {
         let values = row.values.iter().chain(&row.sensed);
         let read = own.chain(sensed).zip(values);
         read.filter(|(_, value)| !value.is_nan())
-            .map(|(metric, value)| UnreportedReading { ts_ms: row.ts_ms, metric, value: *value })
+            .map(|(metric, value)| UnreportedReading {
+                boot_ms: row.boot_ms,
+                metric,
+                value: *value,
+            })
             .collect()
     }
 
@@ -180,13 +187,13 @@ mod tests {
         let (oldest, moments) = backlog.oldest(512);
         assert_eq!((oldest.len(), moments), (512, 256));
         let first = UnreportedReading {
-            ts_ms: 9_280 * 5_000,
+            boot_ms: 9_280 * 5_000,
             metric: Cow::Borrowed("mesh.tx_mbps"),
             value: 9_280.0,
         };
         assert_eq!(oldest[0], first);
         backlog.remove_oldest(moments);
-        assert_eq!(backlog.oldest(2).0[0].ts_ms, 9_536 * 5_000);
+        assert_eq!(backlog.oldest(2).0[0].boot_ms, 9_536 * 5_000);
         let last_ms = backlog.last_ms().unwrap();
         backlog.push(last_ms + 1, &readings(0.0));
         backlog.remove(last_ms);
@@ -207,7 +214,7 @@ mod tests {
         assert_eq!((oldest.len(), moments), (7, 3));
         let sensed: Vec<&UnreportedReading> =
             oldest.iter().filter(|one| one.value == 20.5).collect();
-        assert_eq!((sensed[0].ts_ms, sensed.len()), (5_000, 1));
+        assert_eq!((sensed[0].boot_ms, sensed.len()), (5_000, 1));
         assert_eq!(sensed[0].metric, "i2c.lm75.temperature_c");
         for number in 0..100 {
             with.insert(Cow::Owned(format!("i2c.t{number}.a")), 1.0);

@@ -6,6 +6,7 @@ mod backoff;
 mod failure_log;
 pub mod finished;
 pub mod firmware;
+mod gateway_time;
 mod gpsd;
 pub mod host_state;
 pub mod keys;
@@ -24,6 +25,7 @@ pub mod tunnel;
 
 pub use backoff::{Backoff, Chance, MachineChance};
 pub use failure_log::FailureLog;
+pub use gateway_time::GatewayTime;
 pub use gpsd::{Fix, Gpsd};
 pub use machine::{Machine, Outcome, Rhythm, Task};
 pub use metrics::Meter;

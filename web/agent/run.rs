@@ -11,17 +11,19 @@ use std::time::Duration;
 
 use groundwave_files::ReadingError;
 use groundwave_files::Root;
-use groundwave_files::wall::{MachineClock, wall_ns};
+use groundwave_files::wall::{MachineClock, boot_ns, wall_ns};
 use groundwave_host::i2c::Sensors;
 use groundwave_host::readings::board;
-use groundwave_http::time::rfc3339;
+use groundwave_http::time::{self, rfc3339};
 use groundwave_io_agent::backlog::{Backlog, Readings};
 use groundwave_io_agent::finished::Finished;
 use groundwave_io_agent::host_state::{HostState, Ready};
 use groundwave_io_agent::mesh_settings::Values;
 use groundwave_io_agent::node_commands::NodeCommands;
 use groundwave_io_agent::tunnel::Plan;
-use groundwave_io_agent::{FailureLog, Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
+use groundwave_io_agent::{
+    FailureLog, GatewayTime, Gpsd, Machine, MachineChance, Meter, Outcome, Task, report,
+};
 use groundwave_protocol::{Credentials, WgRegisterResult};
 use groundwave_protocol::{Heartbeat, HeartbeatAck};
 use groundwave_values::Pacer;
@@ -61,6 +63,7 @@ pub struct Agent {
     meter: Meter,
     gpsd: Gpsd,
     backlog: Backlog,
+    gateway_time: GatewayTime,
     commands: NodeCommands,
     connection: GatewayConnection,
     failures: FailureLog,
@@ -97,6 +100,7 @@ impl Agent {
             meter: Meter::default(),
             gpsd: Gpsd::at(options.gpsd),
             backlog: Backlog::new(options.rhythm.period_ms),
+            gateway_time: GatewayTime::default(),
             commands: NodeCommands::new(std::mem::take(&mut options.permissions)),
             connection: GatewayConnection::of(options.rhythm.period_ms),
             failures: FailureLog::default(),
@@ -221,7 +225,7 @@ impl Agent {
         self.sample().map_err(local)?;
         let now_ms = self.now_ms();
         self.finished.extend(self.commands.expire(now_ms));
-        self.backlog.push(wall_ns() / 1_000_000, &self.readings);
+        self.backlog.push(boot_ns() / 1_000_000, &self.readings);
         Ok(())
     }
 
@@ -376,6 +380,9 @@ impl Agent {
         let moment_ms = self.backlog.last_ms();
         let response = self.post("/v1/nodes/heartbeat", &beat).await?;
         let ack: HeartbeatAck = decode(&response)?;
+        if let Ok(server_time) = time::read("/server_time", &ack.server_time) {
+            self.gateway_time.observe(server_time.as_millisecond(), boot_ns() / 1_000_000);
+        }
         self.report_rejected("heartbeat", &ack.rejected, ack.rejected_count);
         if let Some(moment_ms) = moment_ms {
             self.backlog.remove(moment_ms);
@@ -414,7 +421,11 @@ impl Agent {
         };
         let (samples, moments) = self.backlog.oldest(BATCH_MAX);
         let path = format!("/v1/nodes/{node_id}/telemetry");
-        match self.post(&path, &Batch::from(samples.as_slice())).await {
+        // Own time where no answer had the one of the gateway.
+        let booted_ms = wall_ns().saturating_sub(boot_ns()) / 1_000_000;
+        let gateway_time = self.gateway_time;
+        let time_ms = |boot_ms| gateway_time.at(boot_ms).unwrap_or(booted_ms + boot_ms);
+        match self.post(&path, &Batch::of(&samples, time_ms)).await {
             // A batch that the gateway refuses for good is not sent again.
             Ok(response) => {
                 let reply = decode::<ReplayReply>(&response).unwrap_or_default();

@@ -68,7 +68,7 @@ impl ReplayReply {
     }
 }
 
-/// Readings reported late, with the times of measurement.
+/// Readings reported late, with the times of measurement by the clock of the gateway.
 #[derive(Serialize)]
 pub struct Batch {
     samples: Vec<BatchSample>,
@@ -81,10 +81,11 @@ struct BatchSample {
     value: f64,
 }
 
-impl From<&[UnreportedReading]> for Batch {
-    fn from(readings: &[UnreportedReading]) -> Self {
+impl Batch {
+    /// Batch of readings; `time_ms` is the time since the Unix epoch at a time since boot, both in ms.
+    pub fn of(readings: &[UnreportedReading], time_ms: impl Fn(u64) -> u64) -> Self {
         let sample = |one: &UnreportedReading| BatchSample {
-            ts: rfc3339(one.ts_ms.saturating_mul(1_000_000)),
+            ts: rfc3339(time_ms(one.boot_ms).saturating_mul(1_000_000)),
             metric: one.metric.clone(),
             value: one.value,
         };
@@ -102,5 +103,22 @@ pub struct CommandOutcome<'a> {
 impl<'a> From<&'a Finished> for CommandOutcome<'a> {
     fn from(finished: &'a Finished) -> Self {
         Self { state: if finished.done { "done" } else { "failed" }, output: &finished.output }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_readings_have_times_of_the_gateway_whatever_the_clock_of_the_node() {
+        let reading =
+            |boot_ms| UnreportedReading { boot_ms, metric: Cow::Borrowed("sys.load1"), value: 0.5 };
+        let mut time = groundwave_io_agent::GatewayTime::default();
+        time.observe(1_793_000_000_000, 90_000);
+        let readings = [reading(30_000), reading(35_000)];
+        let batch = Batch::of(&readings, |boot_ms| time.at(boot_ms).unwrap_or_default());
+        let times: Vec<_> = batch.samples.iter().map(|sample| sample.ts.as_str()).collect();
+        assert_eq!(times, ["2026-10-26T07:32:20.000Z", "2026-10-26T07:32:25.000Z"]);
     }
 }
