@@ -143,13 +143,13 @@ impl Advance<'_> {
             let healthy_ns = match (state.is_online, healthy_ns) {
                 (false, _) => 0,
                 (true, 0) => now_ns,
-                (true, since_ns) => since_ns,
+                // A clock that was set back leaves times that are to come.
+                (true, since_ns) => since_ns.min(now_ns),
             };
             match healthy_ns {
                 0 if is_late(since_ns) => failed("not online with the version in time"),
-                0 => NodeProgress::Watched { since_ns, healthy_ns },
-                _ if now_ns - healthy_ns >= healthy_s => NodeProgress::Healthy,
-                _ => NodeProgress::Watched { since_ns, healthy_ns },
+                _ if healthy_ns > 0 && now_ns - healthy_ns >= healthy_s => NodeProgress::Healthy,
+                _ => NodeProgress::Watched { since_ns: since_ns.min(now_ns), healthy_ns },
             }
         };
         match &one.progress {
@@ -167,7 +167,7 @@ impl Advance<'_> {
                 }
                 None => failed("the command was refused"),
                 Some(_) if is_late(*since_ns) => failed("the version was not reported in time"),
-                Some(_) => one.progress.clone(),
+                Some(_) => NodeProgress::Installing { since_ns: (*since_ns).min(now_ns) },
             },
             NodeProgress::Watched { .. } | NodeProgress::Healthy if !has => failed(format!(
                 "reports version {} again",
@@ -233,6 +233,9 @@ impl Advance<'_> {
                 if self.now_ns.saturating_sub(since_ns) > LATE_NS =>
             {
                 stuck(reason)
+            }
+            NodeProgress::Reverting { since_ns } => {
+                NodeProgress::Reverting { since_ns: since_ns.min(self.now_ns) }
             }
             _ => one.progress.clone(),
         }

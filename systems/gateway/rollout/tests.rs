@@ -45,6 +45,8 @@ struct Fleet {
     engine: Engine<Snapshot>,
     nodes: BTreeMap<u8, Node>,
     now_s: u64,
+    /// Wall clock at 0 s.
+    wall_ns: u64,
     seq: u64,
 }
 
@@ -62,7 +64,8 @@ fn rollout() -> Id<Rollout> {
 
 impl Fleet {
     fn new(agents: &[Agent]) -> Self {
-        let mut fleet = Self { engine: engine(), nodes: BTreeMap::new(), now_s: 0, seq: 0 };
+        let nodes = BTreeMap::new();
+        let mut fleet = Self { engine: engine(), nodes, now_s: 0, wall_ns: WALL, seq: 0 };
         let begin = StartGatewayClock { now_ns: 0, period_ns: PERIOD_S * S };
         fleet.does(begin).unwrap();
         for (number, agent) in (1..).zip(agents) {
@@ -90,7 +93,7 @@ impl Fleet {
     }
 
     fn does<C: Recorded>(&mut self, command: C) -> Result<C::Reply, Refusal> {
-        does_at(&mut self.engine, WALL + self.now_s * S, command)
+        does_at(&mut self.engine, self.wall_ns + self.now_s * S, command)
     }
 
     fn join(&mut self, number: u8) {
@@ -246,6 +249,22 @@ fn a_stage_begins_when_the_one_before_is_healthy() {
     // Nothing more is commanded.
     let view = fleet.engine.view();
     assert!(view.fleet.nodes.values().all(|node| node.commands.len() == 1));
+}
+
+#[test]
+fn clock_that_is_set_back_makes_no_node_healthy_before_its_time() {
+    let mut fleet = Fleet::new(&[Agent::Installs]);
+    fleet.begin(&[RolloutStage::Nodes(1)], true).unwrap();
+    fleet.run(2);
+    fleet.wall_ns -= 3_600 * S;
+    fleet.run(1);
+    let progress = &fleet.rollout().nodes[0].progress;
+    assert!(matches!(progress, NodeProgress::Watched { healthy_ns: 1.., .. }), "{progress:?}");
+    fleet.run(5);
+    assert_eq!(fleet.rollout().state, RolloutState::Running);
+    // Thirty seconds of heartbeats by the clock as it is.
+    fleet.run(1);
+    assert_eq!(fleet.rollout().state, RolloutState::Done);
 }
 
 #[test]
