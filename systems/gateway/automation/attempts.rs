@@ -19,6 +19,9 @@ use super::delivery::{
 };
 use crate::automation::language::StepState;
 
+/// Longest wait between two attempts that a receiver may request, s.
+pub(super) const WAIT_REQUESTED_MAX_S: u32 = 3600;
+
 /// Deliveries by their ids.
 #[derive(SystemParam)]
 struct Deliveries<'w, 's> {
@@ -136,8 +139,9 @@ fn finish_attempt(
             deliveries.commands.entity(entity).remove::<InFlight>();
             match wait_ms {
                 Some(wait_ms) => {
-                    // A receiver may request a longer wait, up to an hour.
-                    let requested_ms = u64::from(wait_s.unwrap_or(0).min(3600)) * 1000;
+                    // A receiver may request a longer wait.
+                    let requested_s = wait_s.unwrap_or(0).min(WAIT_REQUESTED_MAX_S);
+                    let requested_ms = u64::from(requested_s) * 1000;
                     attempts.next_ms = now_ms + wait_ms.max(requested_ms);
                     let message = format!("attempt {attempt}: {error}");
                     steps.change(&step, |record| record.error = Some(message));

@@ -11,6 +11,7 @@ use groundwave_engine::{Clock, Index, Outbox};
 
 use super::advance::{advance_executions, plan_executions};
 use super::alert_record::AlertKind;
+use super::attempts::WAIT_REQUESTED_MAX_S;
 use super::components::{Automation, AutomationId, ExecutionKind, FlowMemory, PlannedFlow};
 use super::delivery::{
     Deliver, DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin, InFlight, Waiting,
@@ -144,7 +145,12 @@ fn hand_over(
     mut outbox: ResMut<Outbox<Deliver>>,
     mut commands: Commands,
 ) {
-    let due = waiting.iter().filter(|(.., attempts)| attempts.next_ms <= pass.now_ms);
+    let is_due = |origin: &DeliveryOrigin, next_ms: u64| {
+        // No wait is longer: the clock was set back since.
+        let wait_max_ms = u64::from(origin.retry.cap_s.max(WAIT_REQUESTED_MAX_S)) * 1000;
+        next_ms <= pass.now_ms || next_ms > pass.now_ms.saturating_add(wait_max_ms)
+    };
+    let due = waiting.iter().filter(|(.., origin, attempts)| is_due(origin, attempts.next_ms));
     let mut due: Vec<_> =
         due.map(|(entity, id, _, attempts)| (attempts.next_ms, *id, entity)).collect();
     if due.is_empty() {

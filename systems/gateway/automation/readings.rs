@@ -44,6 +44,17 @@ impl Memories<'_, '_> {
         self.memories.get_mut(self.index.get(flow).ok()?).ok()
     }
 
+    /// Takes times of a clock that was ahead of `now_ms` back: what waits for them waits from now on.
+    pub fn set_back(&mut self, now_ms: u64) {
+        for mut memory in &mut self.memories {
+            let FlowMemory { thresholds, passes, .. } = &mut *memory;
+            let since = thresholds.values_mut().filter_map(|threshold| threshold.since_ms.as_mut());
+            for at_ms in since.chain(passes.values_mut()) {
+                *at_ms = now_ms.min(*at_ms);
+            }
+        }
+    }
+
     /// Queues an execution.
     pub fn start(&mut self, flow: AutomationId, trigger: TriggerRecord) {
         self.starts.0.push(Start::of(flow, trigger));

@@ -6,13 +6,17 @@ use groundwave_simulation::site::NodeId;
 use serde_json::json;
 
 use super::basis::object;
+use super::components::AutomationId;
 use super::readings::Memories;
 use super::state::{Pass, Progress};
 use super::triggers::{FleetNodes, Watched, record};
-use crate::automation::language::{StepKind, next_run_ms, time};
+use crate::automation::language::{FlowPlan, StepKind, next_run_ms, time};
 
 /// Time between two looks at schedules and thresholds that wait, ms.
 const TIMES_MS: u64 = 100;
+/// Step of the wall clock backwards after which times of the clock before it are taken back, ms; smaller
+/// ones are waited for.
+const BACK_MS: u64 = 60_000;
 
 /// Queues executions of schedules that are due and of thresholds that were crossed for long enough.
 pub(super) fn match_times(
@@ -25,7 +29,12 @@ pub(super) fn match_times(
     if !pass.evaluates || now_ms.abs_diff(progress.timed_ms) < TIMES_MS {
         return;
     }
-    progress.timed_ms = now_ms;
+    let before_ms = std::mem::replace(&mut progress.timed_ms, now_ms);
+    if now_ms.saturating_add(BACK_MS) < before_ms {
+        memories.set_back(now_ms);
+        let timed = watched.0.timed.iter();
+        timed.for_each(|(flow, plan)| reschedule(&mut memories, *flow, plan, now_ms));
+    }
     for (flow, plan) in &watched.0.timed {
         let Some(memory) = memories.of(*flow) else {
             continue;
@@ -84,5 +93,16 @@ pub(super) fn match_times(
             });
             memories.cross(*flow, plan, trigger, object(data), &[(step, crossing)]);
         }
+    }
+}
+
+/// Takes schedules of a flow back that wait for a time of a clock that was ahead.
+fn reschedule(memories: &mut Memories, flow: AutomationId, plan: &FlowPlan, now_ms: u64) {
+    let Some(mut memory) = memories.of(flow) else { return };
+    for (_, step) in plan.triggers() {
+        let StepKind::Schedule(schedule) = &step.kind else { continue };
+        let Some(next_ms) = next_run_ms(&schedule.cron, &schedule.tz, now_ms) else { continue };
+        let at_ms = memory.next_ms.entry(step.id.clone()).or_insert(next_ms);
+        *at_ms = next_ms.min(*at_ms);
     }
 }

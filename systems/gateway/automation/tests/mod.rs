@@ -1,3 +1,4 @@
+mod clock;
 mod deliveries;
 mod load;
 mod nodes;
