@@ -183,9 +183,12 @@ impl ReceivedHeartbeat {
         if self.heartbeat.boot_id == boot_id {
             return false;
         }
+        // Begins before and after the clock was set back do not compare.
+        let is_of_one_clock = self.wall_ns <= wall_ns.saturating_add(BEGIN_TOLERANCE_NS);
         let begin_ns = begin_ns(self.heartbeat.uptime_s, self.wall_ns);
         let other_ns = self::begin_ns(uptime_s, wall_ns);
         if let (Some(begin_ns), Some(other_ns)) = (begin_ns, other_ns)
+            && is_of_one_clock
             && begin_ns.abs_diff(other_ns) > BEGIN_TOLERANCE_NS
         {
             return other_ns < begin_ns;

@@ -157,6 +157,19 @@ fn of_two_boots_the_one_that_began_last_is_the_node() {
     hear(&mut engine, 210, body("again", 1, 3_811)).unwrap();
 }
 
+/// A gateway that was a day ahead until it reached its time server.
+#[test]
+fn a_node_that_restarts_once_the_clock_is_set_back_is_the_node() {
+    let mut engine = engine();
+    let_in(&mut engine, WALL_NS, 1, node());
+    let body = |boot_id: &str, seq: u64, uptime_s: u64| serde_json::json!({"boot_id": boot_id, "seq": seq, "uptime_s": uptime_s});
+    hear(&mut engine, 86_400, body("a", 100, 500)).unwrap();
+    hear(&mut engine, 60, body("b", 1, 20)).unwrap();
+    let outcome = hear(&mut engine, 65, body("a", 101, 600));
+    assert!(matches!(outcome, Err(Refusal::Outdated { .. })), "{outcome:?}");
+    hear(&mut engine, 70, body("b", 2, 30)).unwrap();
+}
+
 #[test]
 fn the_host_name_is_that_of_the_last_heartbeat() {
     let mut engine = engine();
