@@ -6,6 +6,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Kind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 pub use groundwave_protocol::RegistrationState;
 use groundwave_protocol::address::{Mac, PublicKey};
@@ -122,6 +123,9 @@ pub struct Registration {
     /// Reason for which the code of the last request admitted no node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_refusal: Option<CodeRefusal>,
+    /// Join key that admitted it first, whatever was decided since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join_key: Option<Uuid>,
     /// Revision, for `If-Match`.
     pub revision: u64,
 }

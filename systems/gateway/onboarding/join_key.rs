@@ -55,17 +55,20 @@ pub fn decided_by(id: Id<JoinKey>, key: &JoinKey) -> String {
     format!("join key {} {id}", key.name)
 }
 
-/// Number of nodes that a join key has admitted, of these registrations.
+/// Number of nodes that a join key has admitted, of these registrations; later decisions on them make no place
+/// for others.
 pub fn nodes_used<'r>(
     id: Id<JoinKey>,
     key: &JoinKey,
     registrations: impl Iterator<Item = &'r Registration>,
 ) -> usize {
     let by = decided_by(id, key);
-    let decided = |registration: &&Registration| {
-        registration.decision.as_ref().is_some_and(|one| one.by == by)
+    let is_used = |registration: &&Registration| {
+        // Recorded before registrations had their join keys.
+        let is_decided = || registration.decision.as_ref().is_some_and(|one| one.by == by);
+        registration.join_key.map_or_else(is_decided, |used| used == id.uuid())
     };
-    registrations.filter(decided).count()
+    registrations.filter(is_used).count()
 }
 
 /// `true` if a join key admitted as many nodes as it may.
@@ -75,12 +78,15 @@ fn is_used_up(world: &World, id: Id<JoinKey>, key: &JoinKey) -> bool {
 }
 
 /// The join key with this digest, unless it has expired or is used up.
-pub(super) fn valid(world: &World, code_sha256: Option<[u8; 32]>) -> Option<(String, JoinKey)> {
+pub(super) fn valid(
+    world: &World,
+    code_sha256: Option<[u8; 32]>,
+) -> Option<(Id<JoinKey>, JoinKey)> {
     let code = code_sha256?;
     let now_ns = world.resource::<Clock>().wall_ns;
     let mut keys = config::all::<JoinKey>(world);
     let (id, key) = keys.find(|(_, key)| key.key_sha256 == code && now_ns < key.expires_ns)?;
-    (!is_used_up(world, id, key)).then(|| (decided_by(id, key), key.clone()))
+    (!is_used_up(world, id, key)).then(|| (id, key.clone()))
 }
 
 /// Reason for which no join key admits by this digest; `None` where one does.
@@ -92,5 +98,51 @@ pub(super) fn refusal(world: &World, code: [u8; 32]) -> Option<CodeRefusal> {
         Some((id, key)) => is_used_up(world, *id, key).then_some(CodeRefusal::Used),
         None if keys.is_empty() => Some(CodeRefusal::Wrong),
         None => Some(CodeRefusal::Expired),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_engine::Engine;
+    use groundwave_protocol::RegistrationState;
+
+    use super::super::RevokeRegistration;
+    use super::super::tests::{does, request};
+    use super::*;
+    use crate::Snapshot;
+    use crate::config::{Expected, Put};
+    use crate::test_world::engine;
+
+    #[test]
+    fn later_decisions_on_admitted_nodes_make_no_place_for_others() {
+        let mut engine = engine();
+        let id = Id::named("site a");
+        let object = JoinKey {
+            name: "site a".to_owned(),
+            key_sha256: [7; 32],
+            expires_ns: 1_000_000,
+            nodes_max: 1,
+            tags: Vec::new(),
+        };
+        does(&mut engine, Put { id, object: object.clone(), expected: Expected::Absent }).unwrap();
+        let ask = |engine: &mut Engine<Snapshot>, number: u32| {
+            let mut join = request(number);
+            join.claims.code_sha256 = Some([7; 32]);
+            does(engine, join).unwrap()
+        };
+        let first = ask(&mut engine, 1);
+        assert_eq!(first.state, RegistrationState::Approved);
+        assert_eq!(ask(&mut engine, 2).state, RegistrationState::Pending);
+        let revoke = RevokeRegistration {
+            registration: first.registration,
+            reason: None,
+            by: "ada".to_owned(),
+            forget: true,
+        };
+        does(&mut engine, revoke).unwrap();
+        assert_eq!(ask(&mut engine, 3).state, RegistrationState::Pending);
+        let view = engine.view();
+        let registrations = view.onboarding.registrations.values().map(AsRef::as_ref);
+        assert_eq!(nodes_used(id, &object, registrations), 1);
     }
 }

@@ -119,6 +119,7 @@ impl RequestJoin {
             follows: follows.map(|(id, _)| id),
             superseded_by: None,
             code_refusal: None,
+            join_key: None,
             revision: 0,
         }
     }
@@ -257,17 +258,19 @@ impl Command for RequestJoin {
                 }
             }
             Admission::Approved if !was_in => {
-                let by = match (expected, &join_key) {
-                    (Some(_), _) => "registration ahead",
-                    (None, Some((by, _))) => by.as_str(),
-                    (None, None) => "policy",
+                let used = join_key.filter(|_| expected.is_none());
+                let by = match (expected, &used) {
+                    (Some(_), _) => "registration ahead".to_owned(),
+                    (None, Some((id, key))) => join_key::decided_by(*id, key),
+                    (None, None) => "policy".to_owned(),
                 };
                 let node = expected.unwrap_or(self.node);
-                let decision = decide(world, by, None);
+                let decision = decide(world, &by, None);
                 let same_mac = self.same_mac;
                 let admittance = Admittance { node, address: None, decision, same_mac };
                 admit(world, id, &mut registration, admittance)?;
-                if let (None, Some((_, key))) = (expected, &join_key) {
+                if let Some((used, key)) = used {
+                    registration.join_key = Some(used.uuid());
                     fleet::tag(world, node, &key.tags)?;
                 }
             }

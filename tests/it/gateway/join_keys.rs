@@ -75,3 +75,21 @@ fn registered_address_with_another_key_waits_for_an_admin() {
     let answer = bench.send_from(source, request("", "POST", REGISTER, &taken));
     assert_eq!(answer.is(202)["state"], "pending");
 }
+
+#[test]
+fn a_node_that_is_revoked_or_removed_makes_no_place_for_another() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let body = json!({ "name": "site a", "valid_s": 3600, "nodes_max": 2 });
+    let document = bench.call(&admin, "POST", KEYS, &body).is(201);
+    let code = &document["join_key"];
+    let [revoked, removed] = [7, 8].map(|number| register(&bench, number, code).is(201));
+    let text = |answer: &Value, key: &str| answer[key].as_str().unwrap().to_owned();
+    let revoke = format!("/v1/admin/registrations/{}/revoke", text(&revoked, "registration_id"));
+    bench.call(&admin, "POST", &revoke, &json!({ "reason": "stolen" })).is(200);
+    let remove = format!("/v1/nodes/{}", text(&removed, "node_id"));
+    bench.call(&admin, "DELETE", &remove, &Value::Null).is(204);
+    // Whoever has the key has it still.
+    assert_eq!(register(&bench, 9, code).is(202)["state"], "pending");
+    assert_eq!(bench.get(&admin, KEYS).is(200)["items"][0]["nodes_used"], 2);
+}
