@@ -93,3 +93,28 @@ fn a_node_that_is_revoked_or_removed_makes_no_place_for_another() {
     assert_eq!(register(&bench, 9, code).is(202)["state"], "pending");
     assert_eq!(bench.get(&admin, KEYS).is(200)["items"][0]["nodes_used"], 2);
 }
+
+#[test]
+fn a_join_key_that_is_used_up_passes_no_rate_limit() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let key = |name: &str, nodes_max: u32| {
+        let body = json!({ "name": name, "valid_s": 3600, "nodes_max": nodes_max });
+        bench.call(&admin, "POST", KEYS, &body).is(201)["join_key"].clone()
+    };
+    let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 200));
+    let statuses = |code: &Value, numbers: std::ops::Range<u8>| -> Vec<u16> {
+        let ask = |number| {
+            let mut body = ask(number);
+            body["enrollment_code"] = code.clone();
+            bench.send_from(source, request("", "POST", REGISTER, &body)).status.as_u16()
+        };
+        numbers.map(ask).collect()
+    };
+    // Many nodes may be behind one address.
+    assert_eq!(statuses(&key("wide", 100), 20..40), [201; 20]);
+    let narrow = key("narrow", 1);
+    assert_eq!(statuses(&narrow, 40..41), [201]);
+    let others = statuses(&narrow, 41..53);
+    assert!(others.contains(&429), "{others:?}");
+}

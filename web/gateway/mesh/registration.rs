@@ -12,7 +12,7 @@ use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
     AddressPool, JoinClaims, JoinOutcome, Onboarding, QUEUE_FULL, RegistrationId, RequestJoin,
-    SameMac,
+    SameMac, nodes_used,
 };
 use groundwave_http::admission::network;
 use groundwave_http::json_body::StrictJson;
@@ -131,19 +131,25 @@ fn possession(
     }
 }
 
-/// `true` if a node was registered ahead with this code, or it is a join key.
-fn has_code(view: &Snapshot, code_sha256: Option<[u8; 32]>) -> bool {
+/// `true` if this code admits a node: a join key that has not expired and has a place, or that of a node
+/// registered ahead.
+fn has_code(view: &Snapshot, code_sha256: Option<[u8; 32]>, now_ns: u64) -> bool {
+    let Some(code) = code_sha256 else { return false };
     let mut keys = view.config.join_keys.iter();
-    if keys.any(|(_, versioned)| Some(versioned.object.key_sha256) == code_sha256) {
-        return true;
-    }
-    let expected = |code| {
+    let has_key = keys.any(|(id, versioned)| {
+        let key = &versioned.object;
+        let registrations = view.onboarding.registrations.values().map(AsRef::as_ref);
+        key.key_sha256 == code
+            && now_ns < key.expires_ns
+            && nodes_used(id, key, registrations) < key.nodes_max as usize
+    });
+    let is_expected = || {
         view.fleet.nodes.values().any(|node| {
             let ahead = node.record.preregistration.as_ref();
-            ahead.is_some_and(|ahead| ahead.code_sha256 == code)
+            ahead.is_some_and(|ahead| ahead.code_sha256 == code && now_ns <= ahead.until_ns)
         })
     };
-    code_sha256.is_some_and(expected)
+    has_key || is_expected()
 }
 
 /// Services of a registration.
@@ -216,7 +222,7 @@ pub async fn wg_register(
     let proof = proven(&vault, &view.onboarding, &request, now_ns);
     let code_sha256 =
         request.enrollment_code.as_ref().map(|code| Sha256::digest(code.as_bytes()).into());
-    let is_vouched = proof == Proof::Valid || has_code(&view, code_sha256);
+    let is_vouched = proof == Proof::Valid || has_code(&view, code_sha256, now_ns);
     let is_known = view.onboarding.of_key(&request.public_key).is_some();
     let possession_of = |shared: Option<&[u8; 32]>| {
         possession(shared, &settings, &view.onboarding, client.0, &request)
