@@ -105,6 +105,23 @@ fn a_bad_sample_is_named_and_keeps_no_other_out() {
     assert_eq!(bench.get(&operator, "/v1/power/ups").is(200)["total"], 1);
 }
 
+#[test]
+fn a_supply_of_another_source_keeps_no_other_supply_out() {
+    let bench = Bench::new();
+    let (operator, (_, token, _)) = (bench.login("operator"), bench.node(7));
+    let sample = |ups_id: &str| json!({ "ups_id": ups_id, "ts": now(), "power_w": 5.0 });
+    bench.call(&operator, "POST", SAMPLES, &sample("attic")).is(202);
+    let many = json!([sample("attic"), sample("hut"), sample("attic")]);
+    let answer = bench.call(&token, "POST", SAMPLES, &many).is(202);
+    assert_eq!((&answer["accepted"], &answer["rejected_count"]), (&json!(1), &json!(2)));
+    let pointers = answer["rejected"].as_array().unwrap().iter().map(|one| &one["pointer"]);
+    assert_eq!(pointers.collect::<Vec<_>>(), ["/0", "/2"]);
+    assert_eq!(answer["rejected"][0]["status"], 409);
+    bench.get(&operator, "/v1/power/ups/hut").is(200);
+    // Nothing recorded is no success.
+    bench.call(&token, "POST", SAMPLES, &sample("attic")).problem(409);
+}
+
 /// A NUT server with one supply of the driver `dummy-ups`.
 struct NutBed {
     folder: tempfile::TempDir,

@@ -14,7 +14,8 @@ use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
 use groundwave_http::{Json, Problem, strict};
 use groundwave_protocol::RejectedEntry;
-use groundwave_telemetry::TelemetryStore;
+use groundwave_protocol::heartbeat::REJECTED_MAX;
+use groundwave_telemetry::{HOUR_DAYS, TelemetryStore};
 use groundwave_values::bounds;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -28,13 +29,23 @@ use crate::services::world::World;
 /// Lead of a clock of a sender that is allowed, ms.
 const LEAD_MS: u64 = 60_000;
 
+/// Age up to which the history keeps samples, ms; a sender without a clock is at 1970.
+const AGE_MAX_MS: u64 = HOUR_DAYS * 24 * 3_600_000;
+
+/// Sample of a power supply that fits, with its place in the body.
+struct ReadSample {
+    pointer: String,
+    ups_id: String,
+    sample: UpsSample,
+}
+
 /// Sample of a power supply; absent fields were not measured, unknown ones are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewUpsSample {
     /// Name of the power supply: 1 to 64 of a-z A-Z 0-9 . _ @ -
     #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9._@-]+$"))]
     pub ups_id: String,
-    /// Time, RFC 3339, at most a minute ahead.
+    /// Time, RFC 3339, within the last 400 days or at most a minute ahead.
     #[schemars(with = "jiff_time::Rfc3339")]
     pub ts: String,
     /// Status.
@@ -135,7 +146,7 @@ fn read_samples(
     body: Value,
     mut rejections: Rejections,
     now_ms: u64,
-) -> (Vec<(String, UpsSample)>, Rejections) {
+) -> (Vec<ReadSample>, Rejections) {
     let mut samples = Vec::new();
     let (items, is_list) = match body {
         Value::Array(items) => (items, true),
@@ -158,7 +169,7 @@ fn read_samples(
             _ => Ok(()),
         };
         match outcome.and_then(|()| read(&item)) {
-            Ok(sample) => samples.push(sample),
+            Ok((ups_id, sample)) => samples.push(ReadSample { pointer, ups_id, sample }),
             Err(reason) => rejections.add(pointer, &reason),
         }
     }
@@ -172,6 +183,9 @@ fn checked(new: NewUpsSample, now_ms: u64) -> Result<(String, UpsSample), String
     let ts_ms = u64::try_from(ts.as_millisecond()).unwrap_or(0);
     if ts_ms > now_ms + LEAD_MS {
         return Err("invalid time: more than a minute ahead".to_owned());
+    }
+    if ts_ms.saturating_add(AGE_MAX_MS) < now_ms {
+        return Err(format!("invalid time: found {}, allowed the last {HOUR_DAYS} days", new.ts));
     }
     let sample = UpsSample {
         ts_ms,
@@ -216,13 +230,16 @@ pub async fn ups_samples_post(
         // Nothing of it is kept: that is no success.
         return Err(Problem::field(pointer, FieldCode::Invalid, message.clone()));
     }
-    let accepted = samples.len();
-    let mut by_ups: BTreeMap<String, Vec<UpsSample>> = BTreeMap::new();
-    for (ups_id, sample) in samples {
-        by_ups.entry(ups_id).or_default().push(sample);
+    let mut accepted = samples.len();
+    let mut by_ups: BTreeMap<String, (Vec<String>, Vec<UpsSample>)> = BTreeMap::new();
+    for ReadSample { pointer, ups_id, sample } in samples {
+        let (pointers, samples) = by_ups.entry(ups_id).or_default();
+        pointers.push(pointer);
+        samples.push(sample);
     }
     let view = world.view();
-    for (ups_id, samples) in by_ups {
+    let mut refused = Vec::new();
+    for (ups_id, (pointers, samples)) in by_ups {
         let before = view.power.get(&ups_id);
         let text = |of: fn(&groundwave_gateway::power::Ups) -> &Option<String>| {
             before.map(Arc::as_ref).and_then(|ups| of(ups).clone())
@@ -235,10 +252,22 @@ pub async fn ups_samples_post(
             ups_id,
             samples,
         };
-        keep(&world, &history, command).await?;
+        match keep(&world, &history, command).await {
+            Ok(()) => {}
+            // Of another source: the samples of other power supplies are recorded.
+            Err(problem) if problem.status < 500 && accepted > pointers.len() => {
+                accepted -= pointers.len();
+                let Problem { status, detail: message, .. } = problem;
+                let entry = |pointer| RejectedEntry { pointer, status, message: message.clone() };
+                refused.extend(pointers.into_iter().map(entry));
+            }
+            Err(problem) => return Err(problem),
+        }
     }
-    let rejected_count = rejections.0.len();
-    let rejected = rejected_entries(rejections);
+    let rejected_count = rejections.0.len() + refused.len();
+    let mut rejected = rejected_entries(rejections);
+    rejected.extend(refused);
+    rejected.truncate(REJECTED_MAX);
     Ok((StatusCode::ACCEPTED, Json(AcceptedSamples { accepted, rejected_count, rejected })))
 }
 
@@ -259,9 +288,23 @@ mod tests {
         ]);
         let (samples, rejections) = read_samples(body, Rejections::default(), 1_800_000_000_000);
         assert_eq!(samples.len(), 2);
-        assert_eq!((samples[0].1.power_w, samples[0].1.status.len()), (Some(5.0), 1));
+        let first = &samples[0].sample;
+        assert_eq!((first.power_w, first.status.len()), (Some(5.0), 1));
         let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
         let expected = ["/0/status/1", "/1/battery_charge_pct", "/1/battery_voltage_v", "/2", "/3"];
         assert_eq!(pointers, expected);
+    }
+
+    #[test]
+    fn a_sample_that_is_too_old_to_be_kept_is_refused() {
+        let now_ms = 1_800_000_000_000;
+        let read = |ts: &str| {
+            let body = json!({"ups_id": "a", "ts": ts});
+            read_samples(body, Rejections::default(), now_ms).0.len()
+        };
+        // A node without a clock.
+        assert_eq!(read("1970-01-01T00:05:00Z"), 0);
+        assert_eq!(read("2025-12-10T00:00:00Z"), 0);
+        assert_eq!(read("2025-12-12T00:00:00Z"), 1);
     }
 }
