@@ -97,7 +97,7 @@ pub struct Acknowledgement {
     pub at_ms: u64,
 }
 
-/// End of an alert. Written by `advance_executions`.
+/// End of an alert. Written by `advance_executions`, and where its node or flow is removed.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AlertEnd {
     /// Time, ms since the Unix epoch.

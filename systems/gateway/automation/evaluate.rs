@@ -16,7 +16,8 @@ use super::components::{Automation, AutomationId, ExecutionKind, FlowMemory, Pla
 use super::delivery::{
     Deliver, DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin, InFlight, Waiting,
 };
-use super::execution::{adopt_executions, end_orphans, expire_executions, start_executions};
+use super::departures::end_orphans;
+use super::execution::{adopt_executions, expire_executions, start_executions};
 use super::links::match_links;
 use super::readings::match_readings;
 use super::resolutions::match_resolutions;

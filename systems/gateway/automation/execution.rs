@@ -473,26 +473,3 @@ pub(super) fn adopt_executions(
         }
     }
 }
-
-/// Cancels executions whose flow was removed.
-pub(super) fn end_orphans(
-    orphans: Query<
-        (&ExecutionId, &ExecutionCause),
-        (With<ExecutionDefinition>, Without<UnfinishedOf>),
-    >,
-    flows: Flows,
-    mut executions: Executions,
-) {
-    let mut by_flow: BTreeMap<AutomationId, Vec<ExecutionId>> = BTreeMap::new();
-    for (id, cause) in &orphans {
-        by_flow.entry(cause.flow).or_default().push(*id);
-    }
-    for mut ids in by_flow.into_values() {
-        // The latest first, as the queued ones are: none of them begins.
-        ids.sort_unstable_by(|a, b| b.cmp(a));
-        for id in ids {
-            let why = Some("the flow was removed".to_owned());
-            executions.finish(&flows, id, ExecutionState::Cancelled, why);
-        }
-    }
-}

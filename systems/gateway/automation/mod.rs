@@ -19,6 +19,7 @@ mod commands;
 mod components;
 mod delivery;
 mod delivery_id;
+mod departures;
 mod document;
 mod each;
 mod evaluate;
@@ -42,6 +43,7 @@ mod view;
 use groundwave_engine::{Builder, Phase};
 
 pub use crate::automation::language::*;
+use crate::dependents;
 pub use alert_record::{AlertId, AlertKind, AlertRecord, AlertState};
 pub use attempts::{DiscardDelivery, FinishAttempt, ResendDelivery, ResumeDeliveries};
 pub use commands::{
@@ -60,6 +62,7 @@ pub use state::AutomationState;
 pub use view::AutomationView;
 
 pub fn automation(engine: &mut Builder) {
+    dependents::register(engine.world(), departures::remove_node);
     engine
         .kind::<ExecutionKind>()
         .kind::<DeliveryKind>()

@@ -15,8 +15,8 @@ use crate::fleet::EdgeStatus;
 #[derive(Resource, Default)]
 pub(super) struct GatewayReadings(pub VecDeque<(String, f64)>);
 
-/// Alerts that steps of this tick closed, each with the executions that led to it. Written by
-/// `advance_executions`.
+/// Alerts that were closed in this tick, each with the executions that led to it. Written by
+/// `advance_executions`, and where a node or flow is removed.
 #[derive(Resource, Default)]
 pub(super) struct Resolutions(pub Vec<(AlertId, u32)>);
 

@@ -1,5 +1,6 @@
 mod clock;
 mod deliveries;
+mod departures;
 mod load;
 mod nodes;
 mod resolved;
