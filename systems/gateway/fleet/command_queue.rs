@@ -72,6 +72,22 @@ impl NodeCommand {
 /// Commands of a node, oldest first.
 pub type CommandQueue = VecDeque<NodeCommand>;
 
+/// Index of the command that leaves a queue for a new one at `now_ns`, ns since the Unix epoch;
+/// `None` while there is space.
+///
+/// # Errors
+/// [`Refusal::Conflict`] while [`KEPT`] commands wait; those that expired do not.
+pub fn command_space(queue: &CommandQueue, now_ns: u64) -> Result<Option<usize>, Refusal> {
+    if queue.len() < KEPT {
+        return Ok(None);
+    }
+    let is_over = |command: &NodeCommand| {
+        !matches!(command.state_at(now_ns), CommandState::Queued | CommandState::Sent)
+    };
+    let over = queue.iter().position(is_over);
+    over.map(Some).ok_or_else(|| Refusal::conflict(format!("{KEPT} orders wait already")))
+}
+
 /// Commands of a node. Written by `fleet.order`, `fleet.finish` and `fleet.hear`.
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeCommands(pub Arc<CommandQueue>);
@@ -130,14 +146,8 @@ impl CommandQueues<'_, '_> {
         if queue.iter().any(|queued| queued.id == command.id) {
             return Err(Refusal::conflict("there is an order with this id"));
         }
-        if queue.len() == KEPT {
-            let is_over = |command: &NodeCommand| {
-                !matches!(command.state, CommandState::Queued | CommandState::Sent)
-            };
-            let Some(index) = queue.iter().position(is_over) else {
-                return Err(Refusal::conflict(format!("{KEPT} orders wait already")));
-            };
-            queue.remove(index);
+        if let Some(over) = command_space(queue, at_ns)? {
+            queue.remove(over);
         }
         queue.push_back(NodeCommand {
             id: command.id,

@@ -43,7 +43,7 @@ pub use clone::NodeClone;
 pub use clone_report::ReportClone;
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
-    OUTPUT_BYTES_MAX,
+    OUTPUT_BYTES_MAX, command_space,
 };
 pub(crate) use command_queue::{CommandQueues, withdraw_command};
 pub use commands::{HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, STALE_SEQUENCE};

@@ -216,6 +216,38 @@ fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
 }
 
 #[test]
+fn commands_that_expired_make_space_for_others_while_their_node_is_silent() {
+    let mut engine = engine();
+    let_in(&mut engine, 1, node(1));
+    let join = RecordJoinReport {
+        node: node(1),
+        board: None,
+        firmware: BTreeMap::new(),
+        supported_commands: vec!["identify".to_owned()],
+        settings: BTreeMap::new(),
+    };
+    does(&mut engine, join).unwrap();
+    let enqueue = |engine: &mut Engine<Snapshot>, number: u128, at_ns: u64| {
+        let command = EnqueueCommand {
+            node: node(1),
+            id: uuid::Uuid::from_u128(number),
+            kind: "identify".to_owned(),
+            args: BTreeMap::new(),
+            expires_s: 60,
+            by: "ada".to_owned(),
+        };
+        does_at(engine, at_ns, command)
+    };
+    for number in 1..=64 {
+        enqueue(&mut engine, number, WALL).unwrap();
+    }
+    let refused = enqueue(&mut engine, 65, WALL + 60 * S);
+    assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+    assert_eq!(enqueue(&mut engine, 65, WALL + 61 * S), Ok(()));
+    assert_eq!(engine.view().fleet.nodes[&node(1)].commands.len(), 64);
+}
+
+#[test]
 fn minutes_that_are_over_leave_for_the_history() {
     let mut engine = engine();
     let mut effects = engine.effects::<StoreMinute>();

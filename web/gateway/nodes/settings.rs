@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::config::{Expected, Put, Versioned};
 use groundwave_gateway::fleet::{
     BatmanSettings, CONFIGURE, CommandState, EnqueueCommand, FleetNode, NodeCommand, NodeSettings,
-    SettingDifference,
+    SettingDifference, command_space,
 };
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::tag::{Tag, if_match_revision, tag};
@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::access::{Admin, Viewer};
 use crate::services::config_objects::{Revision, objects, remove};
-use crate::services::world::{World, missing};
+use crate::services::world::{World, missing, refused};
 
 /// Time that a node has for fetching pushed settings, s.
 const FETCH_S: u32 = 600;
@@ -192,6 +192,8 @@ pub async fn node_settings_put(
     StrictJson(new): StrictJson<NewNodeSettings>,
 ) -> Result<(Tag, Json<NodeSettingsView>), Problem> {
     let node = world.node(id)?;
+    // Settings that could not be pushed are not stored.
+    command_space(&node.commands, world.wall_ns()).map_err(refused)?;
     let command = Put {
         id: NodeSettings::id(node.id),
         object: NodeSettings {
