@@ -14,6 +14,7 @@ pub mod notice;
 pub mod nut;
 pub mod openapi;
 pub mod reply_log;
+pub mod unconfirmed;
 
 pub use audit::{Audit, AuditError, AuditIntent, AuditQuery};
 pub use audit_chain::{AuditDamage, AuditReport};

@@ -58,6 +58,8 @@ pub struct Settings {
     pub insecure_open: bool,
     /// Network namespace of the firewall; that of the process if absent.
     pub netns: Option<std::path::PathBuf>,
+    /// File with the settings of the mesh before an unconfirmed change; in memory only if absent.
+    pub mesh_before: Option<std::path::PathBuf>,
     /// Folder of firmware images; none are taken if absent.
     pub firmware: Option<FirmwareFolder>,
     /// Damaged history of readings, while it exists.
@@ -105,6 +107,7 @@ impl Default for Settings {
             telemetry: Duration::from_secs(5),
             insecure_open: false,
             netns: None,
+            mesh_before: None,
             firmware: None,
             damaged_history: None,
             replies: None,

@@ -176,7 +176,10 @@ impl Gateway {
             host: Arc::default(),
             peripherals: Arc::new(PeripheralHost::new(gpio)),
             dhcp: Arc::new(dhcp),
-            mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
+            mesh_config: Arc::new(MeshConfigService::new(
+                &settings.mesh_ifname,
+                settings.mesh_before.as_deref(),
+            )),
             firewall: Arc::new(FirewallService::new(settings.netns.clone())),
             tunnel: Arc::default(),
             tls: Arc::default(),

@@ -93,6 +93,7 @@ impl RunningGateway {
             gateway.stop.clone(),
         ));
         gateway.firmware.remove_unknown(&gateway.world.view());
+        gateway.mesh_config.restore();
         let firewall = Arc::clone(&gateway.firewall);
         firewall.start(&gateway.world).await;
         let period = crate::background_tasks::FIREWALL;

@@ -403,6 +403,7 @@ impl GatewayConfig {
             telemetry: heartbeat,
             insecure_open: self.insecure_open_onboarding,
             hosts,
+            mesh_before: Some(self.state.file("mesh-unconfirmed.json")),
             firmware: Some(
                 FirmwareFolder::open(&self.state.file("firmware")).map_err(Failure::input)?,
             ),

@@ -1,9 +1,12 @@
 //! Settings of the mesh: changes are undone unless they are confirmed in time, for they may cut the
 //! way to this host.
 
+use std::io;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::{HeaderMap, StatusCode};
+use groundwave_engine::FaultKind;
 use groundwave_files::hex::hex;
 use groundwave_host::readings::mesh;
 use groundwave_host::readings::mesh::MeshConfig;
@@ -11,6 +14,7 @@ use groundwave_http::Problem;
 use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_http::tag;
 use groundwave_http::tag::Tag;
+use groundwave_io_gateway::unconfirmed::UnconfirmedFile;
 use groundwave_netlink::batadv::{Batman, BatmanConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +53,8 @@ impl MeshSettings {
 #[derive(Debug)]
 pub struct MeshConfigService {
     ifname: String,
+    /// File with the values before a change that awaits confirmation.
+    file: Option<UnconfirmedFile>,
     state: Mutex<Held>,
 }
 
@@ -174,11 +180,50 @@ fn set(ifname: &str, config: &BatmanConfig) -> Result<(), Problem> {
     batman.set_mesh(ifname, config).map_err(unread)
 }
 
+fn unwritten(err: &io::Error) -> Problem {
+    let detail = format!("record of the unconfirmed change: {err}");
+    match FaultKind::of(err).may_pass() {
+        true => Problem::storage_full(detail),
+        false => Problem::unavailable(detail),
+    }
+}
+
 impl MeshConfigService {
-    /// Settings of the mesh interface `ifname`.
+    /// Settings of the mesh interface `ifname`; values before an unconfirmed change are in `file`.
     #[must_use]
-    pub fn new(ifname: &str) -> Self {
-        Self { ifname: ifname.to_owned(), state: Mutex::default() }
+    pub fn new(ifname: &str, file: Option<&Path>) -> Self {
+        let file = file.map(UnconfirmedFile::new);
+        Self { ifname: ifname.to_owned(), file, state: Mutex::default() }
+    }
+
+    /// Undoes a change that an earlier process left unconfirmed. Blocks.
+    pub fn restore(&self) {
+        self.restore_by(|before| set(&self.ifname, before));
+    }
+
+    fn restore_by(&self, set: impl Fn(&BatmanConfig) -> Result<(), Problem>) {
+        let Some(file) = &self.file else { return };
+        let before = match file.read::<BatmanConfig>() {
+            Ok(Some(before)) => before,
+            Ok(None) => return,
+            Err(err) => {
+                tracing::error!(%err, "{}: mesh configuration not restored", file.path().display());
+                return;
+            }
+        };
+        self.put_back(&before, set);
+    }
+
+    /// Sets the values before a change; the file stays where they cannot be set, for the next start.
+    fn put_back(&self, before: &BatmanConfig, set: impl Fn(&BatmanConfig) -> Result<(), Problem>) {
+        if let Err(err) = set(before) {
+            tracing::error!(err = err.detail, "mesh configuration could not be restored");
+            return;
+        }
+        tracing::warn!("unconfirmed mesh configuration undone");
+        if let Err(err) = self.file.as_ref().map_or(Ok(()), UnconfirmedFile::remove) {
+            tracing::error!(%err, "file of the mesh configuration stays");
+        }
     }
 
     /// The settings as the kernel holds them. Blocks.
@@ -214,14 +259,15 @@ impl MeshConfigService {
         let (to_set, before) = plan(&now.config, new)?;
         let bytes: [u8; 16] = random()?;
         let token = hex(&bytes);
+        // Kept before the change: a kill after it must not leave it in force.
+        let kept = self.file.as_ref().map_or(Ok(()), |file| file.write(&before));
+        kept.map_err(|err| unwritten(&err))?;
         let changed = set(ifname, &to_set).and_then(|()| read());
         let settings = match changed {
             Ok(settings) => settings,
             Err(problem) => {
                 // The kernel may have taken some of it.
-                if let Err(err) = set(ifname, &before) {
-                    tracing::error!(err = err.detail, "mesh configuration could not be restored");
-                }
+                self.put_back(&before, |before| set(ifname, before));
                 return Err(problem);
             }
         };
@@ -237,21 +283,20 @@ impl MeshConfigService {
             return;
         };
         state.undone = Some(token.to_owned());
-        match set(&self.ifname, &before) {
-            Ok(()) => tracing::warn!("unconfirmed mesh configuration undone"),
-            Err(err) => {
-                tracing::error!(err = err.detail, "mesh configuration could not be restored")
-            }
-        }
+        self.put_back(&before, |before| set(&self.ifname, before));
     }
 
     /// Confirms a change.
     ///
     /// # Errors
-    /// 404 for an unknown token, 410 when the change was undone.
+    /// 404 for an unknown token, 410 when the change was undone, 503 or 507 where it cannot be recorded.
     pub fn confirm(&self, token: &str) -> Result<(), Problem> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.waiting.take_if(|(own, _)| own == token).is_some() {
+        if state.waiting.as_ref().is_some_and(|(own, _)| own == token) {
+            // The next start would undo it otherwise.
+            let removed = self.file.as_ref().map_or(Ok(()), UnconfirmedFile::remove);
+            removed.map_err(|err| unwritten(&err))?;
+            state.waiting = None;
             return Ok(());
         }
         if state.undone.as_deref() == Some(token) {
@@ -337,11 +382,44 @@ mod tests {
 
     #[test]
     fn a_change_is_confirmed_once() {
-        let change = MeshConfigService::new("bat0");
+        let change = MeshConfigService::new("bat0", None);
         let confirm = |token: &str| change.confirm(token).map_err(|problem| problem.status);
         change.state.lock().unwrap().waiting = Some(("a".to_owned(), BatmanConfig::default()));
         assert_eq!((confirm("b"), confirm("a"), confirm("a")), (Err(404), Ok(()), Err(404)));
         change.state.lock().unwrap().undone = Some("c".to_owned());
         assert_eq!(confirm("c"), Err(410));
+    }
+    #[test]
+    fn an_unconfirmed_change_of_a_killed_gateway_is_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("before.json");
+        let before = BatmanConfig { hop_penalty: Some(30), ..BatmanConfig::default() };
+        UnconfirmedFile::new(&path).write(&before).unwrap();
+        let service = MeshConfigService::new("bat0", Some(&path));
+        // The interface is not there yet.
+        service.restore_by(|_| Err(Problem::internal("no interface")));
+        assert!(path.exists());
+        let restored = Mutex::new(Vec::new());
+        let set = |config: &BatmanConfig| {
+            restored.lock().unwrap().push(config.clone());
+            Ok(())
+        };
+        service.restore_by(set);
+        service.restore_by(set);
+        assert_eq!(*restored.lock().unwrap(), [before]);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_confirmed_change_is_not_undone_at_the_next_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("before.json");
+        let before = BatmanConfig { hop_penalty: Some(30), ..BatmanConfig::default() };
+        UnconfirmedFile::new(&path).write(&before).unwrap();
+        let service = MeshConfigService::new("bat0", Some(&path));
+        service.state.lock().unwrap().waiting = Some(("a".to_owned(), before));
+        assert_eq!(service.confirm("a").map_err(|problem| problem.status), Ok(()));
+        service.restore_by(|_| panic!("confirmed"));
+        assert!(!path.exists());
     }
 }
