@@ -155,6 +155,20 @@ fn each_kind_has_a_schema_of_its_parameters() {
 }
 
 #[test]
+fn a_trigger_takes_every_event_there_is() {
+    let schema = schemars::schema_for!(NodeEventKind);
+    let kinds = schema.get("oneOf").and_then(Value::as_array).unwrap().iter();
+    let events: Vec<Value> = kinds.map(|kind| kind["const"].clone()).collect();
+    assert!(events.contains(&json!("resolved")) && events.contains(&json!("recovered")));
+    let steps = json!([
+        step("any", "trigger", "node_event", json!({ "events": events })),
+        step("note", "action", "alert", json!({ "message": "x" })),
+    ]);
+    let edges = json!([{ "from": "any", "to": "note" }]);
+    assert_eq!(plan(&flow(&steps, &edges)).map(|plan| plan.steps.len()), Ok(2));
+}
+
+#[test]
 fn steps_run_when_all_edges_to_them_are_resolved() {
     let steps = json!([
         step("go", "trigger", "manual", json!({})),

@@ -65,8 +65,8 @@ pub enum NodeEventKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct NodeEvent {
-    /// Events, 1 to 11.
-    #[garde(length(min = 1, max = 11))]
+    /// Events, 1 to 13.
+    #[garde(length(min = 1, max = 13))]
     pub events: Vec<NodeEventKind>,
     /// Node; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
