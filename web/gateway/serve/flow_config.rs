@@ -124,6 +124,12 @@ impl FlowConfig {
             })
             .transpose();
         let smtp = smtp.map_err(|what| Failure::Input(format!("invalid --smtp-url: {what}")))?;
+        let url = self.mqtt_url.as_deref().unwrap_or_default();
+        if self.mqtt_ca.is_some() && !url.to_ascii_lowercase().starts_with("mqtts:") {
+            let what =
+                "invalid --mqtt-ca: found a broker without TLS, allowed with mqtts://HOST:PORT";
+            return Err(Failure::Input(what.to_owned()));
+        }
         let trust = self.mqtt_trust()?;
         let broker = |url: &String| MqttBroker::new(url, trust, mqtt_credentials);
         let mqtt = self
@@ -139,5 +145,25 @@ impl FlowConfig {
             impaird: self.impaird_socket.clone(),
             planner: planner.or_else(|| planning.map(|address| address.to_string())),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authorities_of_a_broker_without_tls_are_refused() {
+        let config = |url: &str| FlowConfig {
+            mqtt_url: Some(url.to_owned()),
+            mqtt_ca: Some("/no/such/file".into()),
+            ..FlowConfig::default()
+        };
+        let failure = |url: &str| match config(url).open(None) {
+            Err(Failure::Input(what)) => what,
+            _ => panic!("{url} was taken"),
+        };
+        assert!(failure("mqtt://broker").contains("found a broker without TLS"));
+        assert!(failure("MQTTS://broker").contains("/no/such/file"));
     }
 }
