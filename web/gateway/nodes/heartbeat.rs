@@ -307,10 +307,13 @@ pub async fn node_commands(
     Ok(Json(paging.of(all, |command| OrderView::of(command, now_ns))?))
 }
 
-/// Devices that a node reports as the result of a scan; `None` for other commands, and for what is no
-/// such report.
+/// Devices that a node reports as the result of a scan; `None` for other commands, for those that are
+/// over, and for what is no such report.
 fn scan_of(commands: &CommandQueue, result: &FinishCommand) -> Option<RecordScan> {
-    let scan = commands.iter().find(|one| one.id == result.id && one.kind == "i2c_scan")?;
+    let is_open =
+        |one: &NodeCommand| matches!(one.state, CommandState::Queued | CommandState::Sent);
+    let is_scan = |one: &&NodeCommand| one.id == result.id && one.kind == "i2c_scan";
+    let scan = commands.iter().find(is_scan).filter(|one| is_open(one))?;
     let bus = scan.args.get("bus")?.parse().ok()?;
     let text = result.output.as_ref().filter(|_| result.done)?;
     let devices: Vec<ScannedDevice> = serde_json::from_str(text).ok()?;
@@ -368,9 +371,41 @@ pub async fn node_command_result(
         output: result.output,
     };
     let scan = scan_of(&record.commands, &command);
-    world.submit(command).await?;
+    // The scan first: a command that is over is not reported again.
     if let Some(scan) = scan {
         world.submit(scan).await?;
     }
+    world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_simulation::site::NodeId;
+
+    use super::*;
+
+    #[test]
+    fn only_a_scan_that_is_not_over_is_recorded() {
+        let id = Uuid::from_u128(1);
+        let scan = NodeCommand {
+            id,
+            kind: "i2c_scan".to_owned(),
+            args: BTreeMap::from([("bus".to_owned(), "1".to_owned())]),
+            state: CommandState::Sent,
+            output: None,
+            by: "ada".to_owned(),
+            at_ns: 0,
+            expires_ns: 1,
+        };
+        let output = Some(r#"[{"bus": 1, "address": 72}]"#.to_owned());
+        let result = FinishCommand { node: NodeId::from_u128(2), id, done: true, output };
+        let recorded = |state: CommandState| {
+            let commands = CommandQueue::from([NodeCommand { state, ..scan.clone() }]);
+            scan_of(&commands, &result).map(|scan| (scan.bus, scan.devices.len()))
+        };
+        assert_eq!(recorded(CommandState::Sent), Some((1, 1)));
+        // The result of a finished one is refused, and must not replace a later scan.
+        assert_eq!([CommandState::Done, CommandState::Expired].map(recorded), [None, None]);
+    }
 }
