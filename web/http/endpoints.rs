@@ -6,7 +6,7 @@
 use axum::Extension;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{Response, Sse};
 use schemars::JsonSchema;
@@ -27,7 +27,6 @@ pub trait Describe {
 impl<T> Describe for State<T> {}
 impl<T> Describe for Extension<T> {}
 impl<T> Describe for Option<Extension<T>> {}
-impl Describe for RawQuery {}
 impl Describe for HeaderMap {}
 impl Describe for Bytes {}
 

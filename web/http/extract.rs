@@ -64,6 +64,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
+/// Query, unparsed: for parameters that may occur several times.
+#[derive(Debug)]
+pub struct RawQuery(pub Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for RawQuery {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        only_described(parts)?;
+        Ok(Self(parts.uri.query().map(str::to_owned)))
+    }
+}
+
 /// Checks that the operation describes each query parameter: one with a mistake in its name would be a
 /// filter that lets everything pass. Names that begin with `_` keep caches away.
 ///
@@ -135,4 +148,5 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
 
 impl<T> Describe for Path<T> {}
 impl<T> Describe for Query<T> {}
+impl Describe for RawQuery {}
 impl Describe for Raw {}

@@ -43,7 +43,7 @@ pub use bind::{
     bind, create_for_owner, create_private, restrict_to_owner, socket_address, stop_on,
 };
 pub use document::{ApiDocument, Schemas};
-pub use extract::{JsonBody, Path, Query, Raw};
+pub use extract::{JsonBody, Path, Query, Raw, RawQuery};
 pub use failure::Failure;
 pub use origin::Origin;
 pub use problem::Problem;

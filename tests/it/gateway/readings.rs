@@ -56,6 +56,26 @@ fn late_readings_have_their_own_times() {
 }
 
 #[test]
+fn a_misspelt_parameter_of_a_series_lets_nothing_pass() {
+    let bench = Bench::new();
+    let (id, token, _) = bench.node(64);
+    let viewer = bench.login("viewer");
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(64, 1)).is(200);
+    let sample = json!({ "ups_id": "hut", "ts": time(wall_ns() / 1_000_000), "power_w": 1.0 });
+    bench.call(&token, "POST", "/v1/power/ups/samples", &sample).is(202);
+    for path in [
+        format!("/v1/nodes/{id}/telemetry?metrics=sys.load1"),
+        format!("/v1/nodes/{id}/telemetry?metric=sys.load1&aggregation=max"),
+        format!("/v1/nodes/{id}/telemetry/latest?metric=sys.load1"),
+        "/v1/telemetry/latest?metric=sys.load1&node=x".to_owned(),
+        "/v1/power/ups/hut/samples?start=2026-01-01T00:00:00Z".to_owned(),
+    ] {
+        bench.get(&viewer, &path).problem(400);
+    }
+    bench.get(&viewer, &format!("/v1/nodes/{id}/telemetry?metric=sys.load1&_=1")).is(200);
+}
+
+#[test]
 fn packed_batches_are_unpacked_with_care() {
     use std::io::Write;
     let bench = Bench::new();

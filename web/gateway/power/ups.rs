@@ -1,11 +1,11 @@
 //! Power supplies: latest samples, samples of the past, removal.
 
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::power::{RemoveUps, Ups, UpsSample, UpsSource, UpsStatus};
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_http::{Json, Path, Problem, Query, RawQuery};
 use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::FleetNode;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem};
+use groundwave_http::{Json, Path, Problem, RawQuery};
 use groundwave_protocol::{check_metric, unit_of};
 use groundwave_simulation::site::NodeId;
 use groundwave_telemetry::Point;
