@@ -56,6 +56,22 @@ fn late_readings_have_their_own_times() {
 }
 
 #[test]
+fn series_without_named_metrics_are_those_of_all() {
+    let bench = Bench::new();
+    let (id, token, _) = bench.node(65);
+    let ts = time(wall_ns() / 1_000_000);
+    let sample = |number: usize| json!({ "ts": ts, "metric": format!("i2c.probe.value_{number}"), "value": number });
+    let samples: Vec<_> = (0..70).map(sample).collect();
+    let path = format!("/v1/nodes/{id}/telemetry");
+    let document = bench.call(&token, "POST", &path, &json!({ "samples": samples })).is(202);
+    assert_eq!(document["accepted"], 70);
+    let document = bench.get(&bench.login("viewer"), &path).is(200);
+    let names = document["series"].as_array().unwrap().iter().map(|one| &one["metric"]);
+    let of_probe = names.filter(|name| name.as_str().unwrap().starts_with("i2c.probe."));
+    assert_eq!(of_probe.count(), 70);
+}
+
+#[test]
 fn a_misspelt_parameter_of_a_series_lets_nothing_pass() {
     let bench = Bench::new();
     let (id, token, _) = bench.node(64);
