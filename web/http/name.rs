@@ -85,6 +85,18 @@ pub fn check_line(pointer: &str, text: &str) -> Result<(), Problem> {
     }
 }
 
+/// Checks that the text at `pointer` is a line, and that something of it can be seen unless it is empty.
+///
+/// # Errors
+/// 422 for a text of blanks, or with an invisible character.
+pub fn check_text(pointer: &str, text: &str) -> Result<(), Problem> {
+    check_line(pointer, text)?;
+    match text.is_empty() || can_be_seen(text.trim_start()) && !text.trim().is_empty() {
+        true => Ok(()),
+        false => check(pointer, text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +131,15 @@ mod tests {
                 (422, "/name"),
                 "{name:?}"
             );
+        }
+    }
+    #[test]
+    fn a_text_of_blanks_is_refused() {
+        for text in ["", " %", "V", "m s"] {
+            assert_eq!(check_text("/unit", text), Ok(()), "{text:?}");
+        }
+        for text in [" ", "\u{a0}", "\u{3000} ", "\u{200d}", "a\u{200b}"] {
+            assert_eq!(check_text("/name", text).unwrap_err().status, 422, "{text:?}");
         }
     }
 }

@@ -26,6 +26,7 @@ mod local_services;
 mod logins;
 mod matrix;
 mod model;
+mod names;
 mod node_commands;
 mod node_metrics;
 mod node_settings;

@@ -195,7 +195,7 @@ fn check_lines<T: Serialize>(object: &T, before: Option<&T>) -> Result<(), Probl
     let mut outcome = Ok(());
     lines(&value(object), "", &mut |pointer, text| {
         if outcome.is_ok() && !earlier.contains(text) {
-            outcome = name::check_line(pointer, text);
+            outcome = name::check_text(pointer, text);
         }
     });
     outcome
