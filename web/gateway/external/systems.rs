@@ -14,6 +14,7 @@ use groundwave_http::problem::FieldCode;
 use groundwave_http::tag::{Tag, if_match_revision, tag};
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, id};
+use groundwave_outbound::Outbound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -24,6 +25,7 @@ use crate::services::config_objects::{Revision, objects};
 use crate::services::external::auth::SystemCredentials;
 use crate::services::external::probe::{check_base_url, place};
 use crate::services::external::state::{ExternalStates, SystemState, SystemStatus};
+use crate::services::outbound::unreached;
 use crate::services::secrets::redacted;
 use crate::services::vault::Vault;
 use crate::services::world::World;
@@ -196,6 +198,12 @@ fn check_same_host(new: &ExternalSystem, before: &ExternalSystem) -> Result<(), 
     }
 }
 
+/// Refuses an address that no poll would reach. Names are judged again when they are resolved.
+fn check_target(outbound: &Outbound, system: &ExternalSystem) -> Result<(), Problem> {
+    let (host, port) = place(system)?;
+    outbound.judge(&host, port).map_err(|err| unreached("/base_url", &err))
+}
+
 /// List external systems
 #[utoipa::path(get, path = "/v1/external-systems", tag = "external", params(Paging),
     responses((status = 200, description = "Oldest first, with their states")))]
@@ -222,10 +230,12 @@ pub async fn external_system_create(
     State(world): State<World>,
     State(vault): State<Vault>,
     State(states): State<Arc<ExternalStates>>,
+    State(outbound): State<Outbound>,
     StrictJson(new): StrictJson<NewSystem>,
 ) -> Result<(StatusCode, Tag, Json<System>), Problem> {
     let id = id::mint();
     let (object, _) = system_of(new, &vault, id, None)?;
+    check_target(&outbound, &object)?;
     let expected = Expected::Absent;
     let versioned = config_objects::write(&world, id, object, expected).await?;
     let view = System::of(id, &versioned, states.status(id));
@@ -263,6 +273,7 @@ pub async fn external_system_replace(
     State(world): State<World>,
     State(vault): State<Vault>,
     State(states): State<Arc<ExternalStates>>,
+    State(outbound): State<Outbound>,
     Path(id): Path<Uuid>,
     headers: HeaderMap,
     StrictJson(new): StrictJson<NewSystem>,
@@ -272,6 +283,10 @@ pub async fn external_system_replace(
     let (object, _) = system_of(new, &vault, id, Some(&before.object))?;
     if keeps {
         check_same_host(&object, &before.object)?;
+    }
+    // One of an earlier start with other flags stays editable.
+    if place(&object)? != place(&before.object)? {
+        check_target(&outbound, &object)?;
     }
     // Endpoints are taken from this revision: another one in between is not overwritten.
     let expected = match if_match_revision(&headers)? {

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use groundwave_engine::Id;
+use groundwave_gateway::config::{Expected, Put};
+use groundwave_gateway::external::ExternalSystem;
 use groundwave_web_gateway::external::poll::poll;
 use groundwave_web_gateway::services::external::state::Due;
 use serde_json::{Value, json};
@@ -22,6 +25,19 @@ fn imported(bench: &Bench, admin: &str, path: &str) -> (String, uuid::Uuid) {
     let change = json!({ "poll": { "every_s": 5, "json_pointer": "/0", "metric": "first" } });
     bench.call(admin, "PATCH", &endpoint, &change).is(200);
     (endpoint, id.parse().unwrap())
+}
+
+/// Path and id of a system as an earlier start left it that had other flags.
+fn stored(bench: &Bench, admin: &str, name: &str, base_url: &str) -> (String, uuid::Uuid) {
+    let body = json!({ "name": name, "preset": "http", "base_url": "http://10.41.0.9/" });
+    let (path, creation) = create(bench, admin, &body);
+    let id = creation["system_id"].as_str().unwrap().parse().unwrap();
+    let view = bench.world.view();
+    let mut object = view.config.external_systems.get(Id::new(id)).unwrap().object.clone();
+    object.base_url = base_url.to_owned();
+    let command = Put::<ExternalSystem> { id: Id::new(id), object, expected: Expected::Any };
+    bench.runtime.block_on(bench.gateway.world.submit(command)).unwrap();
+    (path, id)
 }
 
 #[test]
@@ -56,13 +72,18 @@ fn forbidden_targets_are_refused_everywhere() {
         "metadata.google.internal",
     ];
     for (number, host) in hosts.iter().enumerate() {
-        let body = json!({
-            "name": format!("S{number}"),
-            "preset": "http",
-            "base_url": format!("http://{host}:{port}"),
-        });
-        let (path, creation) = create(&bench, &admin, &body);
-        let id = creation["system_id"].as_str().unwrap().parse().unwrap();
+        let base_url = format!("http://{host}:{port}");
+        let body = json!({ "name": "Refused", "preset": "http", "base_url": base_url });
+        let answer = bench.call(&admin, "POST", SYSTEMS, &body);
+        assert_eq!(answer.problem(422), "target-forbidden", "{host}");
+        let (path, id) = stored(&bench, &admin, &format!("S{number}"), &base_url);
+        // It can be edited, and moved to an address that is allowed only.
+        let mut body =
+            json!({ "name": format!("T{number}"), "preset": "http", "base_url": base_url });
+        bench.call(&admin, "PUT", &path, &body).is(200);
+        body["base_url"] = format!("http://127.0.0.2:{port}").into();
+        let answer = bench.call(&admin, "PUT", &path, &body);
+        assert_eq!(answer.problem(422), "target-forbidden", "{host}");
         bench.runtime.block_on(poll(&bench.gateway, Due { system: id, endpoint: None }));
         let polled = bench.get(&admin, &path).is(200);
         let why = polled["last_error"].as_str().unwrap_or_default().to_owned();
