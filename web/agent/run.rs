@@ -345,9 +345,9 @@ impl Agent {
     }
 
     fn beat(&mut self, ready: Ready) -> Result<Heartbeat, String> {
-        // Counts on over restarts of the agent within a boot.
-        let boot_ms = self.host.uptime_s.saturating_mul(1000);
-        self.seq = (self.seq + 1).max(boot_ms);
+        // Counts on over restarts of the agent within a boot. The uptime of a fixture stands still, and that of
+        // a container begins anew.
+        self.seq = (self.seq + 1).max(boot_ns() / 1_000_000);
         let about = report::About {
             node_id: self.node_id,
             public_key: self.public_key()?,

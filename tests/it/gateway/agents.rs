@@ -65,6 +65,15 @@ impl AgentProcess {
         Self { child, folder, node }
     }
 
+    /// Kills the agent and starts it again, with a log of its own.
+    pub fn restart(&mut self, bench: &Bench, options: &[&str]) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut program = agent(bench, options);
+        program.current_dir(self.folder.path()).stderr(log(&self.folder));
+        self.child = program.spawn().unwrap();
+    }
+
     /// Requests that the agent read its files again.
     pub fn hang_up(&self) {
         let pid = self.child.id().to_string();

@@ -1,5 +1,11 @@
-//! Agents that read their files again.
+//! Agents that read their files again, and that start again.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
 use groundwave_credentials::PrivateKey;
 
 use super::Bench;
@@ -38,4 +44,27 @@ fn hangup_with_another_key_registers_anew_and_broken_files_change_nothing() {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     assert_eq!(pending["items"][0]["same_mac_node_id"], agent.node.as_str(), "{pending}");
+}
+
+#[test]
+fn heartbeats_of_an_agent_that_starts_again_are_later_ones() {
+    let mut bench = Bench::new();
+    let conflicts = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&conflicts);
+    bench.router = bench.router.clone().layer(from_fn(move |request: Request, next: Next| {
+        let count = Arc::clone(&count);
+        async move {
+            let response = next.run(request).await;
+            let is_conflict = response.status() == StatusCode::CONFLICT;
+            count.fetch_add(usize::from(is_conflict), Ordering::Relaxed);
+            response
+        }
+    }));
+    let mut agent = AgentProcess::start(&bench, 42, &[]);
+    agent.wait_for(&bench, |node| node["state"] == "online");
+    agent.restart(&bench, &[]);
+    let path = format!("/v1/nodes/{}", agent.node);
+    let before = bench.get(&bench.login("viewer"), &path).is(200)["last_seen"].clone();
+    agent.wait_for(&bench, |node| node["last_seen"] != before);
+    assert_eq!(conflicts.load(Ordering::Relaxed), 0);
 }
