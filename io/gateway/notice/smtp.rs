@@ -7,6 +7,7 @@ use lettre::message::header::ContentType;
 use lettre::transport::smtp::AsyncSmtpTransportBuilder;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use url::Url;
 
 use super::NoticeError;
 
@@ -40,6 +41,11 @@ impl SmtpServer {
         credentials: Option<(String, String)>,
     ) -> Result<Self, String> {
         let allowed = "allowed smtp://HOST:PORT, smtp://HOST:PORT?tls=required or smtps://HOST";
+        let has_user = |url: Url| !url.username().is_empty() || url.password().is_some();
+        if Url::parse(url).is_ok_and(has_user) {
+            // A password among the options is seen by all processes: it is not shown.
+            return Err(format!("found a user or password, {allowed}"));
+        }
         let mut builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
             .map_err(|err| format!("{err}, {allowed}"))?
             .timeout(Some(STEP_MAX));
@@ -113,4 +119,19 @@ fn chain(err: &dyn std::error::Error) -> String {
         cause = next.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
+        let new = |url: &str| SmtpServer::new(url, "mesh@example.org", None).map(drop);
+        assert_eq!(new("smtp://mail.example.org:587?tls=required"), Ok(()));
+        for url in ["smtp://ada:canary@mail.example.org", "smtps://canary@mail.example.org"] {
+            let what = new(url).unwrap_err();
+            assert!(what.starts_with("found a user") && !what.contains("canary"), "{what}");
+        }
+    }
 }
