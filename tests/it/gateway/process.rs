@@ -434,6 +434,22 @@ fn certificate_gives_a_tls_port() {
 }
 
 #[test]
+fn a_log_without_a_filter_has_no_line_for_each_heartbeat() {
+    let folder = tempfile::tempdir().unwrap();
+    // As many heartbeats as the test sends are within the limit of their rate.
+    let options = ["--heartbeat-s", "0.1"];
+    let mut server = start_with(folder.path(), "", Stdio::piped(), &options);
+    let admin = admin(&server);
+    let (_, token) = mast(&server, &admin, 9);
+    for seq in 1..=20 {
+        assert_eq!(server.post(&token, "/v1/nodes/heartbeat", &beat(9, seq)).0, 200);
+    }
+    let log = server.end();
+    assert!(!log.contains("DEBUG") && !log.contains("TRACE"), "{log}");
+    assert!(log.lines().count() < 20, "{log}");
+}
+
+#[test]
 fn a_first_start_makes_its_folders_and_keeps_its_files_to_itself() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,9 @@
 //! Readings: in heartbeats, in batches, late; folded, over a restart.
 
+use std::time::Duration;
+
 use groundwave_files::wall::wall_ns;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::{Bench, beat};
@@ -128,4 +131,30 @@ fn a_restart_keeps_nodes_readings_and_tokens_and_blames_nobody() {
     let document =
         bench.get(&viewer, &format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps")).is(200);
     assert_eq!(document["series"][0]["points"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_receiver_without_a_fix_leaves_its_node_where_it_was() {
+    // As many heartbeats as the test sends are within the limit of their rate.
+    let bench =
+        Bench::with(Settings { heartbeat: Duration::from_millis(100), ..Settings::default() });
+    let (id, token, _) = bench.node(66);
+    let viewer = bench.login("viewer");
+    let send = |seq: u64, metrics: Value| {
+        let mut heartbeat = beat(66, seq);
+        heartbeat["metrics"] = metrics;
+        bench.call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
+        let node = bench.get(&viewer, &format!("/v1/nodes/{id}")).is(200);
+        (node["position"]["lat"].as_f64(), node["position"]["lon"].as_f64())
+    };
+    assert_eq!(send(1, json!({ "gps.fix_mode": 0 })), (None, None));
+    let place = |fix: u8, lat: f64, lon: f64| json!({ "gps.fix_mode": fix, "gps.lat_deg": lat, "gps.lon_deg": lon });
+    let there = (Some(57.5), Some(11.5));
+    assert_eq!(send(2, place(3, 57.5, 11.5)), there);
+    // No receiver is there, as some report before their first fix.
+    assert_eq!(send(3, place(3, 0.0, 0.0)), there);
+    assert_eq!(send(4, place(0, 58.0, 12.0)), there);
+    assert_eq!(send(5, json!({ "gps.fix_mode": 0 })), there);
+    assert_eq!(send(6, json!({ "gps.lat_deg": 58.0 })), there);
+    assert_eq!(send(7, place(2, 58.5, 12.5)), (Some(58.5), Some(12.5)));
 }

@@ -49,3 +49,40 @@ fn absent_tunnel_gives_degraded_health() {
     let pair = (&expected["status"], &expected["checks"]["tunnel"]);
     assert_eq!(pair, (&json!("degraded"), &json!("absent")));
 }
+
+#[test]
+fn leases_of_a_machine_without_a_clock_have_their_length_and_no_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let leases = folder.path().join("leases");
+    let end_s = groundwave_files::wall::wall_ns() / 1_000_000_000 + 600;
+    let lines = [
+        // As dnsmasq writes them on OpenWrt: the length, s.
+        "43200 02:00:00:00:00:07 10.41.0.7 hill *".to_owned(),
+        format!("{end_s} 02:00:00:00:00:08 10.41.0.8 dale *"),
+        "0 02:00:00:00:00:09 10.41.0.9 ever *".to_owned(),
+    ];
+    std::fs::write(&leases, lines.join("\n") + "\n").unwrap();
+    let bench = Bench::with(Settings { leases: Some(leases), ..Settings::default() });
+    let listed = bench.get(&bench.login("viewer"), "/v1/network/dhcp/leases").is(200);
+    let of = |number: usize, field: &str| listed["items"][number].get(field).cloned();
+    assert_eq!((of(0, "expires_at"), of(0, "length_s")), (Some(json!(null)), Some(json!(43_200))));
+    let end = groundwave_http::time::rfc3339(end_s * 1_000_000_000);
+    assert_eq!((of(1, "expires_at"), of(1, "length_s")), (Some(json!(end)), None));
+    assert_eq!((of(2, "expires_at"), of(2, "length_s")), (Some(json!(null)), None));
+}
+
+#[test]
+fn scores_have_two_decimal_places_and_no_remainder_of_their_sum() {
+    let bench = Bench::new();
+    for number in 71..=73 {
+        let (_, token, _) = bench.node(number);
+        bench.call(&token, "POST", "/v1/nodes/heartbeat", &super::beat(number, 1)).is(200);
+    }
+    let health = bench.get(&bench.login("viewer"), "/v1/mesh/health").is(200);
+    let components = health["components"].as_array().unwrap().iter();
+    for score in components.map(|one| &one["score"]).chain([&health["score"]]) {
+        let text = score.to_string();
+        let places = text.split_once('.').map_or(0, |(_, places)| places.len());
+        assert!(places <= 2, "{health}");
+    }
+}

@@ -136,6 +136,11 @@ fn invalid_arguments_give_precise_errors() {
         (&["set", "port1"], "nothing to set"),
         (&["set", "port1", "--delay", "50"], "--delay: found \"50\", allowed a number with a unit"),
         (&["set", "port1", "--loss", "101%"], "--loss: found \"101%\""),
+        // Bits a second to people, bytes a second to tc.
+        (
+            &["set", "port1", "--rate", "10Mbps"],
+            "--rate: found \"10Mbps\", allowed 10mbit, or 80mbit where bytes a second are meant",
+        ),
         (&["set", "port1", "--distribution", "normal"], "--distribution: found without jitter"),
         (&["set", "port1", "--preset", "ltee"], "did you mean \"lte\"?"),
         (&["set", "port3", "--loss", "1%"], "found \"port3\", allowed port1, port2"),

@@ -82,13 +82,13 @@ fn pictures() -> Vec<Vec<u8>> {
     pictures.into_iter().map(|picture| picture.to_vec()).collect()
 }
 
-/// Camera that sends 20 pictures a second over HTTP, each with another comment; address, and number of its clients.
-fn mjpeg_camera() -> (SocketAddr, Arc<AtomicUsize>) {
+/// Camera that sends 20 of these pictures a second over HTTP, each with another comment; address, and number of its
+/// clients.
+fn mjpeg_camera(pictures: Vec<Vec<u8>>) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let clients = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&clients);
-    let pictures = pictures();
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
             count.fetch_add(1, Ordering::SeqCst);
@@ -130,7 +130,7 @@ const FRAMES: usize = 40;
 fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
     let bench = bench();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
-    let (source, clients) = mjpeg_camera();
+    let (source, clients) = mjpeg_camera(pictures());
     let url = format!("http://{source}/x");
     let camera = define(
         &bench,
@@ -175,6 +175,24 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
     assert!(backlog.len() < FRAMES, "{} frames for it", backlog.len());
     assert_eq!(bench.get(&operator, &format!("{camera}/status")).is(200)["state"], "stopped");
     assert_eq!(clients.load(Ordering::SeqCst), 1, "one upstream for all viewers");
+}
+
+#[test]
+fn a_camera_whose_frames_are_too_long_fails_with_the_reason() {
+    let bench = bench();
+    let (admin, operator) = (bench.login("admin"), bench.login("operator"));
+    // Start of image, start of scan, and one byte more than a frame may have.
+    let mut picture = vec![0xff, 0xd8, 0xff, 0xda, 0, 3, 1];
+    picture.resize((2 << 20) - 1, 7);
+    picture.extend([0xff, 0xd9]);
+    let (source, _) = mjpeg_camera(vec![picture]);
+    let url = format!("http://{source}/x");
+    let camera =
+        define(&bench, &admin, &json!({ "name": "Mast", "source": "http_mjpeg", "url": url }));
+    bench.call(&operator, "POST", &format!("{camera}/start"), &Value::Null).is(202);
+    let status = await_status(&bench, &operator, &camera, |status| status["state"] == "failed");
+    let why = status["error"].as_str().unwrap();
+    assert!(why.contains("2097152"), "{status}");
 }
 
 #[needs(rtsp_server)]
