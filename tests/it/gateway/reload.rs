@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
+use axum::response::IntoResponse as _;
 use groundwave_credentials::PrivateKey;
 
 use super::Bench;
@@ -67,4 +68,18 @@ fn heartbeats_of_an_agent_that_starts_again_are_later_ones() {
     let before = bench.get(&bench.login("viewer"), &path).is(200)["last_seen"].clone();
     agent.wait_for(&bench, |node| node["last_seen"] != before);
     assert_eq!(conflicts.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn heartbeats_that_are_not_taken_are_in_the_log_of_the_agent() {
+    let mut bench = Bench::new();
+    bench.router = bench.router.clone().layer(from_fn(|request: Request, next: Next| async move {
+        match request.uri().path().ends_with("/heartbeat") {
+            true => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+            false => next.run(request).await,
+        }
+    }));
+    let agent = AgentProcess::start(&bench, 43, &[]);
+    agent.wait_for_line("WARN");
+    agent.wait_for_line("heartbeat: /v1/nodes/heartbeat: 503");
 }
