@@ -36,6 +36,8 @@ pub struct About {
     pub mesh_ifname: String,
     /// Number of the heartbeat.
     pub seq: u64,
+    /// Number of the last heartbeat that was acknowledged.
+    pub acknowledged_seq: Option<u64>,
     /// Time of sending, RFC 3339.
     pub sent_at: String,
     /// Capabilities of the node.
@@ -58,6 +60,7 @@ pub fn beat(host: &HostState, readings: &Readings, about: About) -> Result<Heart
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
         boot_id: boot_id(&host.boot_id),
         seq: about.seq,
+        acknowledged_seq: about.acknowledged_seq,
         sent_at: Some(about.sent_at),
         uptime_s: host.uptime_s,
         underlay_ip: Some(about.ready.ip.into()),
@@ -241,6 +244,7 @@ mod tests {
             overlay_ip: None,
             mesh_ifname: "bat0".to_owned(),
             seq: 1,
+            acknowledged_seq: None,
             sent_at: "2026-11-21T20:00:00.000Z".to_owned(),
             capabilities: Vec::new(),
         }

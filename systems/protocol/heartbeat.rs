@@ -204,6 +204,10 @@ pub struct Heartbeat {
     pub boot_id: String,
     /// Sequence number within a boot.
     pub seq: u64,
+    /// Sequence number of the last heartbeat of this boot whose acknowledgement the node has: commands of later
+    /// ones are sent again. Absent before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_seq: Option<u64>,
     /// Send time by the node's clock, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(length(chars, max = 40))]

@@ -78,6 +78,8 @@ pub struct Agent {
     token: Option<String>,
     node_id: Option<Uuid>,
     seq: u64,
+    /// Number of the last heartbeat that was acknowledged.
+    acknowledged_seq: Option<u64>,
     finished: Vec<Finished>,
     /// Settings as reported last.
     reported_settings: Values,
@@ -114,6 +116,7 @@ impl Agent {
             token: None,
             node_id: None,
             seq: 0,
+            acknowledged_seq: None,
             finished: Vec::new(),
             reported_settings: Values::new(),
             reported_version: None,
@@ -355,6 +358,7 @@ impl Agent {
             overlay_ip: self.registered.as_ref().and_then(|answer| answer.overlay_ip),
             mesh_ifname: self.options.mesh_ifname.clone(),
             seq: self.seq,
+            acknowledged_seq: self.acknowledged_seq,
             sent_at: rfc3339(wall_ns()),
             capabilities: self.capabilities(),
         };
@@ -380,6 +384,7 @@ impl Agent {
         let moment_ms = self.backlog.last_ms();
         let response = self.post("/v1/nodes/heartbeat", &beat).await?;
         let ack: HeartbeatAck = decode(&response)?;
+        self.acknowledged_seq = Some(beat.seq);
         if let Ok(server_time) = time::read("/server_time", &ack.server_time) {
             self.gateway_time.observe(server_time.as_millisecond(), boot_ns() / 1_000_000);
         }

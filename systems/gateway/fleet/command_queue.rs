@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Clock, Recorded, Refusal};
+use groundwave_protocol::Heartbeat;
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,9 +55,20 @@ pub struct NodeCommand {
     pub at_ns: u64,
     /// Expiry, ns since the Unix epoch.
     pub expires_ns: u64,
+    /// Boot and number of the heartbeat whose acknowledgement had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_with: Option<(String, u64)>,
 }
 
 impl NodeCommand {
+    /// `true` if it went with an acknowledgement that the sender of a later heartbeat does not have.
+    fn is_lost(&self, heartbeat: &Heartbeat) -> bool {
+        let sent_with = self.sent_with.as_ref().filter(|_| self.state == CommandState::Sent);
+        sent_with.zip(heartbeat.acknowledged_seq).is_some_and(|((boot_id, seq), acknowledged)| {
+            *boot_id == heartbeat.boot_id && *seq > acknowledged
+        })
+    }
+
     /// State at `now_ns`, ns since the Unix epoch: a command not fetched or finished in time
     /// has expired, also while its node is silent.
     #[must_use]
@@ -158,6 +170,7 @@ impl CommandQueues<'_, '_> {
             by: command.by,
             at_ns,
             expires_ns: at_ns + u64::from(command.expires_s) * 1_000_000_000,
+            sent_with: None,
         });
         Ok(())
     }
@@ -229,10 +242,15 @@ pub(crate) fn withdraw_command(world: &mut World, node: NodeId, id: Uuid) -> boo
     true
 }
 
-/// Commands to dispatch now; they count as sent, late ones as expired. Writes nothing where nothing
-/// changes.
-pub(super) fn dispatch(commands: &mut Mut<'_, NodeCommands>, now_ns: u64) -> Vec<NodeCommand> {
-    let open = |command: &NodeCommand| command.state == CommandState::Queued;
+/// Commands to dispatch with the acknowledgement of a heartbeat, those whose acknowledgement got lost among
+/// them; they count as sent, late ones as expired. Writes nothing where nothing changes.
+pub(super) fn dispatch(
+    commands: &mut Mut<'_, NodeCommands>,
+    heartbeat: &Heartbeat,
+    now_ns: u64,
+) -> Vec<NodeCommand> {
+    let open =
+        |command: &NodeCommand| command.state == CommandState::Queued || command.is_lost(heartbeat);
     let late = |command: &NodeCommand| {
         command.expires_ns < now_ns
             && matches!(command.state, CommandState::Queued | CommandState::Sent)
@@ -248,6 +266,7 @@ pub(super) fn dispatch(commands: &mut Mut<'_, NodeCommands>, now_ns: u64) -> Vec
         } else if open(command) {
             command.state = CommandState::Sent;
             command.at_ns = now_ns;
+            command.sent_with = Some((heartbeat.boot_id.clone(), heartbeat.seq));
             dispatched.push(command.clone());
         }
     }

@@ -97,7 +97,7 @@ impl Command for RecordHeartbeat {
         let node_clone =
             before.and_then(|before| before.clone_beside(next, rules, wall_ns, &mut events));
         let mut queue = world.get_mut::<NodeCommands>(entity).expect("required");
-        let commands = dispatch(&mut queue, wall_ns);
+        let commands = dispatch(&mut queue, &self.heartbeat, wall_ns);
         let received = ReceivedHeartbeat {
             heartbeat: self.heartbeat,
             wall_ns,

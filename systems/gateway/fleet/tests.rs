@@ -216,6 +216,44 @@ fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
 }
 
 #[test]
+fn a_command_whose_acknowledgement_got_lost_is_dispatched_again() {
+    let mut engine = engine();
+    let_in(&mut engine, 1, node(1));
+    let join = RecordJoinReport {
+        node: node(1),
+        board: None,
+        firmware: BTreeMap::new(),
+        supported_commands: vec!["identify".to_owned()],
+        settings: BTreeMap::new(),
+    };
+    does(&mut engine, join).unwrap();
+    let give = EnqueueCommand {
+        node: node(1),
+        id: uuid::Uuid::from_u128(5),
+        kind: "identify".to_owned(),
+        args: BTreeMap::new(),
+        expires_s: 60,
+        by: "ada".to_owned(),
+    };
+    does(&mut engine, give).unwrap();
+    for (boot_id, seq, acknowledged_seq, count) in [
+        ("b", 1, None, 1),
+        // Another agent, or one that has no acknowledgement yet: it may have the command.
+        ("b", 2, None, 0),
+        ("b", 3, Some(0), 1),
+        ("b", 4, Some(3), 0),
+        ("b", 5, Some(3), 0),
+        ("c", 1, Some(0), 0),
+    ] {
+        let mut hear = heartbeat(1, seq, S);
+        hear.heartbeat.boot_id = boot_id.to_owned();
+        hear.heartbeat.acknowledged_seq = acknowledged_seq;
+        let commands = does(&mut engine, hear).unwrap().commands;
+        assert_eq!(commands.len(), count, "{boot_id} {seq}");
+    }
+}
+
+#[test]
 fn commands_that_expired_make_space_for_others_while_their_node_is_silent() {
     let mut engine = engine();
     let_in(&mut engine, 1, node(1));

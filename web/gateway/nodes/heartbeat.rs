@@ -397,6 +397,7 @@ mod tests {
             by: "ada".to_owned(),
             at_ns: 0,
             expires_ns: 1,
+            sent_with: None,
         };
         let output = Some(r#"[{"bus": 1, "address": 72}]"#.to_owned());
         let result = FinishCommand { node: NodeId::from_u128(2), id, done: true, output };
