@@ -130,13 +130,16 @@ impl Shape {
     }
 
     /// The chances p (Good to Bad) and r (Bad to Good) of a two-state loss with this loss and run
-    /// length, everything lost in Bad and nothing in Good: `r = 1/B`, `p = l r / (1 - l)`.
+    /// length, everything lost in Bad and nothing in Good: `r = 1/B`, `p = l r / (1 - l)`. Runs are longer where
+    /// runs of that length, one packet apart, lose less: `p = 1`, `r = (1 - l) / l`. A loss of all has no runs.
     #[must_use]
     pub fn two_states(&self) -> Option<[f64; 2]> {
-        let burst = self.loss_burst_packets.filter(|_| self.up && self.loss_prob > 0.0)?;
-        let r = 1.0 / burst;
-        let p = self.loss_prob * r / (1.0 - self.loss_prob).max(f64::MIN_POSITIVE);
-        Some([p.min(1.0), r])
+        let burst = self
+            .loss_burst_packets
+            .filter(|_| self.up && 0.0 < self.loss_prob && self.loss_prob < 1.0)?;
+        let (lost, passed) = (self.loss_prob, 1.0 - self.loss_prob);
+        let r = (1.0 / burst).min(passed / lost);
+        Some([(lost * r / passed).min(1.0), r])
     }
 }
 

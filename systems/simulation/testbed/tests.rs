@@ -77,6 +77,20 @@ fn losses_have_runs_of_the_requested_length() {
 }
 
 #[test]
+fn high_loss_in_runs_is_lost_in_full() {
+    let mac = MediumAccess { retries: 0, loss_burst_packets: Some(4.0), ..MediumAccess::default() };
+    let model = shape(&direction(0.2, 5.0, 1e6), 0.0, &radio(), 1000, &mac);
+    for loss_prob in [0.5, 0.8, 0.9, 0.999] {
+        let [p, r] = Shape { loss_prob, ..model }.two_states().unwrap();
+        assert!((p / (p + r) - loss_prob).abs() < 1e-12, "{loss_prob}: {p} {r}");
+        assert!(p <= 1.0 && r <= 0.25, "{loss_prob}: {p} {r}");
+    }
+    let all = ManualShape { loss_prob: Some(1.0), ..ManualShape::default() }.over(model);
+    assert_eq!(all.two_states(), None);
+    assert_eq!(all.impairment().loss, Some(Loss::Bernoulli { pct: 100.0, correlation: None }));
+}
+
+#[test]
 fn a_wish_moves_beyond_the_hysteresis_only() {
     let before = shape(&direction(0.02, 10.0, 8e6), 0.0, &radio(), 1000, &MediumAccess::default());
     let at = |per, rate| {
