@@ -70,16 +70,34 @@ pub(super) fn assign_namespaces(
     }
 }
 
-/// `wanted` without characters that names of interfaces and files cannot have; with its number where
-/// that name is taken or empty.
+/// `preferred` without characters that names of interfaces and files cannot have; with its number where
+/// that name is taken or empty, more than once where another node is called so.
 fn free_name(names: &BTreeSet<String>, preferred: &str, number: u32) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
     let name: String = preferred.chars().filter(allowed).collect();
-    let name = name.trim_start_matches('.');
-    if names.contains(name) || name.is_empty() {
-        return format!("{name}-{number}");
+    let mut name = name.trim_start_matches('.').to_owned();
+    while names.contains(&name) || name.is_empty() {
+        name = format!("{name}-{number}");
     }
-    name.to_owned()
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_that_is_taken_with_its_number_gets_another() {
+        let mut names = BTreeSet::new();
+        let labels = ["mast-3", "mast", "mäst", "Ä", "..", "mast"];
+        for (label, number) in labels.into_iter().zip(1..) {
+            assert!(names.insert(free_name(&names, label, number)), "{label} {number}: {names:?}");
+        }
+        let expected = ["-4", "-5", "mast", "mast-3", "mast-6", "mst"];
+        assert_eq!(names.iter().collect::<Vec<_>>(), expected);
+        let taken = BTreeSet::from(["mast".to_owned(), "mast-3".to_owned()]);
+        assert_eq!(free_name(&taken, "mast", 3), "mast-3-3");
+    }
 }
 
 type Switched = Or<(Changed<OperState>, Changed<StationConfig>)>;
