@@ -67,6 +67,13 @@ pub struct BindFile {
     pub port: Option<PortName>,
 }
 
+impl BindFile {
+    /// `true` for another direction on the same port: each would undo the values of the other.
+    fn is_same_port(&self, other: &Self) -> bool {
+        (&self.interface, &self.daemon, self.port) == (&other.interface, &other.daemon, other.port)
+    }
+}
+
 /// Settings of the section; the name is empty when the file gives none.
 pub(super) fn testbed(
     file: Option<&TestbedFile>,
@@ -119,6 +126,10 @@ pub(super) fn testbed(
         if bindings.iter().any(|other: &Binding| (other.from, other.to) == (from, to)) {
             let what = format!("{} to {} a second time", bind.from, bind.to);
             report.at(&at, what, "each direction once");
+        } else if let Some(other) = file.bind[..index].iter().find(|other| other.is_same_port(bind))
+        {
+            let what = format!("the port of {} to {} a second time", other.from, other.to);
+            report.at(&at, what, "each port once");
         }
         bindings.push(Binding { from, to, port });
     }
@@ -240,6 +251,11 @@ radio = "ptp_5g8"
         check(
             &format!("bind = [{}, {}]", bind("b"), bind("b")),
             "testbed.bind[1]: a to b a second time",
+        );
+        let back = "{ from = \"b\", to = \"a\", interface = \"lo\" }";
+        check(
+            &format!("bind = [{}, {back}]", bind("b")),
+            "testbed.bind[1]: the port of a to b a second time",
         );
     }
 }
