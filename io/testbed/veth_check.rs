@@ -161,6 +161,29 @@ mod tests {
     }
 
     #[test]
+    fn option_that_no_link_has_differs_and_is_changed_back() {
+        let goal = VethQdiscs::of(&shape(), Means::Full);
+        let layout = QdiscLayout::VETH;
+        type Change = fn(&mut VethQdiscs);
+        let cases: [(Change, &str); 5] = [
+            (|found| found.unicast.as_mut().unwrap().unsupported.rate = 1250, "netem 12:"),
+            (|found| found.unicast.as_mut().unwrap().unsupported.ecn = true, "netem 12:"),
+            (|found| found.broadcast.as_mut().unwrap().unsupported.slots = true, "netem 11:"),
+            (|found| found.unicast.as_mut().unwrap().unsupported.four_states = true, "netem 12:"),
+            (|found| found.shaper.as_mut().unwrap().peak_rate = 1250, "tbf 22:"),
+        ];
+        for (change, name) in cases {
+            let mut found = goal;
+            change(&mut found);
+            assert_eq!(found.difference(&goal, &layout), Some(format!("{name} differs")));
+            let steps = found.steps(&goal, &layout, 7, shape().burst_bytes());
+            let first =
+                steps.first().map(|step| (step.verb, format!("{} {}", step.kind, step.handle)));
+            assert_eq!(first, Some((Verb::Change, name.to_owned())));
+        }
+    }
+
+    #[test]
     fn disciplines_of_others_in_our_places_are_deleted_by_handle_and_kind() {
         let foreign = |kind: &str, handle, parent| Qdisc {
             kind: kind.to_owned(),

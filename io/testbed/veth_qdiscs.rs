@@ -194,13 +194,11 @@ fn line(shape: &Shape, loss_prob: f64, states: Option<[f64; 2]>, jitter_ns: u64)
     }
 }
 
-/// The compared part of a delay line: a two-state loss relayouts the other, and unsupported
-/// attributes do not count.
+/// The compared part of a delay line: a two-state loss stands in place of the other.
 pub(super) fn comparable(mut netem: Netem) -> Netem {
     if netem.gemodel.is_some() {
         netem.loss = Odds::default();
     }
-    netem.unsupported = groundwave_kernel::UnsupportedNetemAttr::default();
     netem
 }
 
@@ -208,6 +206,7 @@ pub(super) fn comparable(mut netem: Netem) -> Netem {
 pub(super) fn equivalent(before: &Tbf, goal: &Tbf) -> bool {
     let before = before.unwrapped(goal);
     before.rate == goal.rate
+        && before.peak_rate == goal.peak_rate
         && before.limit == goal.limit
         && before.buffer_ticks.abs_diff(goal.buffer_ticks) <= goal.slack_ticks()
 }
