@@ -11,9 +11,13 @@ use nix::unistd::Pid;
 /// Time that the kernel has to end a killed process.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// True while the process runs; one that nobody has waited for has ended.
+/// True while the process runs; one that nobody has waited for has ended. Number 0, that of a process in another
+/// namespace of processes, counts as running.
 #[must_use]
 pub fn is_alive(pid: i32) -> bool {
+    if pid == 0 {
+        return true;
+    }
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;
     };
@@ -27,7 +31,8 @@ pub fn is_alive(pid: i32) -> bool {
 /// # Errors
 /// When the system refuses, or the process does not end.
 pub fn kill_process(pid: i32) -> io::Result<()> {
-    match kill(Pid::from_raw(pid), Signal::SIGKILL) {
+    let process = single(pid)?;
+    match kill(process, Signal::SIGKILL) {
         Ok(()) | Err(Errno::ESRCH) => {}
         Err(err) => return Err(err.into()),
     }
@@ -40,6 +45,17 @@ pub fn kill_process(pid: i32) -> io::Result<()> {
     }
     let what = format!("process {pid} does not end");
     Err(io::Error::new(io::ErrorKind::TimedOut, what))
+}
+
+/// The process with a number; to kill(2), 0 and below are groups of processes, that of this one among them.
+fn single(pid: i32) -> io::Result<Pid> {
+    if pid > 0 {
+        return Ok(Pid::from_raw(pid));
+    }
+    let what = format!(
+        "invalid process: found {pid}, allowed one of this namespace of processes, such as of this container"
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
 #[cfg(test)]
@@ -55,5 +71,15 @@ mod tests {
         assert!(!is_alive(pid));
         child.wait().unwrap();
         kill_process(pid).unwrap();
+    }
+
+    #[test]
+    fn process_of_another_namespace_is_not_killed() {
+        assert!(is_alive(0));
+        for pid in [0, -1] {
+            let error = single(pid).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+        }
+        assert_eq!(single(7).unwrap(), Pid::from_raw(7));
     }
 }
