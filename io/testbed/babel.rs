@@ -1,13 +1,21 @@
 //! `babeld` of a node: started once, informed of new interfaces, queried for its routes over its
 //! control socket.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::Ipv6Addr;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use nix::sys::socket;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, socket};
 
 use super::error::TestbedError;
 use super::namespace::inside;
@@ -30,6 +38,30 @@ pub struct Route {
     pub via: Option<Ipv6Addr>,
     /// Output interface.
     pub interface: String,
+}
+
+/// A routing program that this process has started.
+#[derive(Debug, Clone)]
+pub struct RoutingProcess {
+    has_ended: Arc<AtomicBool>,
+}
+
+impl RoutingProcess {
+    fn of(mut child: Child) -> Self {
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&has_ended);
+        // The exit status must be collected.
+        std::thread::spawn(move || {
+            let _ = child.wait();
+            ended.store(true, Ordering::Release);
+        });
+        Self { has_ended }
+    }
+
+    /// `true` once it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
 }
 
 /// Files of the babeld of one node.
@@ -55,26 +87,29 @@ impl Babel {
         }
     }
 
-    /// Presence of the process.
+    /// Presence of the process: a babeld in the namespace of the node. Its number may be that of another one by now.
     pub fn runs(&self) -> bool {
-        let pid = std::fs::read_to_string(&self.pid).unwrap_or_default();
-        let name = std::fs::read_to_string(format!("/proc/{}/comm", pid.trim()));
+        let pid = fs::read_to_string(&self.pid).unwrap_or_default();
+        let process = Path::new("/proc").join(pid.trim());
+        let name = fs::read_to_string(process.join("comm"));
+        let identity =
+            |file: &Path| fs::metadata(file).ok().map(|facts| (facts.dev(), facts.ino()));
+        let own = identity(&self.netns);
         name.is_ok_and(|name| name.trim() == "babeld")
+            && own.is_some()
+            && identity(&process.join("ns/net")) == own
     }
 
-    /// Starts babeld on these interfaces, or adds them to a running one; it announces `address`.
-    pub fn serve(
+    /// Starts babeld on these interfaces; it announces `address`.
+    pub fn start(
         &self,
         address: std::net::Ipv4Addr,
         interfaces: &[String],
-    ) -> Result<(), TestbedError> {
-        if self.runs() {
-            return self.add_interfaces(interfaces);
-        }
+    ) -> Result<RoutingProcess, TestbedError> {
         let text = |path: &Path| path.display().to_string();
         for file in [&self.socket, &self.pid] {
             // Left by a dead process: babeld would refuse to start.
-            let _ = std::fs::remove_file(file);
+            let _ = fs::remove_file(file);
         }
         let socket = format!("local-path-readwrite {}", text(&self.socket));
         let local = format!("redistribute local ip {address}/32 allow");
@@ -100,21 +135,19 @@ impl Babel {
             hint: PACKAGE_HINT,
             source,
         });
-        let mut child = started?;
-        // The exit status must be collected.
-        std::thread::spawn(move || child.wait());
-        Ok(())
+        Ok(RoutingProcess::of(started?))
     }
 
     /// Removes the files of a process that has ended.
     pub fn remove_files(&self) {
         for file in [&self.socket, &self.pid, &self.log, &self.state] {
             // A node with another protocol has none.
-            let _ = std::fs::remove_file(file);
+            let _ = fs::remove_file(file);
         }
     }
 
-    fn add_interfaces(&self, interfaces: &[String]) -> Result<(), TestbedError> {
+    /// Adds interfaces to a running babeld.
+    pub fn add_interfaces(&self, interfaces: &[String]) -> Result<(), TestbedError> {
         for interface in interfaces {
             self.ask(&format!("interface {interface} {KIND}"))?;
         }
@@ -129,8 +162,9 @@ impl Babel {
     /// Sends a command; returns the lines before the `ok`.
     fn ask(&self, question: &str) -> Result<Vec<String>, TestbedError> {
         let ask = || -> std::io::Result<Vec<String>> {
-            let mut stream = UnixStream::connect(&self.socket)?;
+            let mut stream = connect(&self.socket)?;
             stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+            stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
             let mut lines = BufReader::new(stream.try_clone()?).lines();
             let mut until = |found: &mut Vec<String>| -> std::io::Result<()> {
                 for line in lines.by_ref() {
@@ -154,6 +188,16 @@ impl Babel {
         };
         ask().map_err(TestbedError::file("ask babeld at", &self.socket))
     }
+}
+
+/// Connects to a socket, without a wait for a program that takes no connections: babeld lets two wait.
+fn connect(path: &Path) -> std::io::Result<UnixStream> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    socket::connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 /// Metric of a route that was withdrawn: babeld has it installed as unreachable until it expires (RFC 8966,
@@ -187,7 +231,72 @@ pub fn parse(line: &str) -> Option<Route> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    /// A process of the name babeld, which runs until its input is closed.
+    fn another_babeld(folder: &Path) -> Child {
+        let program = folder.join("babeld");
+        fs::write(&program, "#!/bin/sh\nread line\n").unwrap();
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        Command::new(program).stdin(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn until(mut is_so: impl FnMut() -> bool) {
+        let mut looks = (0..10_000).map(|_| std::thread::sleep(Duration::from_millis(1)));
+        assert!(looks.any(|()| is_so()), "in ten seconds");
+    }
+
+    #[test]
+    fn babeld_of_another_namespace_is_not_that_of_the_node() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let mut child = another_babeld(folder);
+        fs::write(folder.join("babeld-a.pid"), format!("{}\n", child.id())).unwrap();
+        let runs = |netns: &Path| Babel::of(folder, netns, "a").runs();
+        let comm = format!("/proc/{}/comm", child.id());
+        // Until the program is executed, the process has the name of this one.
+        until(|| fs::read_to_string(&comm).is_ok_and(|name| name.trim() == "babeld"));
+        assert!(runs(Path::new("/proc/self/ns/net")));
+        assert!(!runs(folder), "its number was that of a babeld elsewhere");
+        assert!(!runs(&folder.join("gone")));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(!runs(Path::new("/proc/self/ns/net")));
+    }
+
+    #[test]
+    fn babeld_that_takes_no_connection_gives_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let babel = Babel::of(folder.path(), Path::new("/proc/self/ns/net"), "a");
+        let flags = SockFlag::SOCK_CLOEXEC;
+        let listener = socket(AddressFamily::Unix, SockType::Stream, flags, None).unwrap();
+        let address = UnixAddr::new(&babel.socket).unwrap();
+        socket::bind(listener.as_raw_fd(), &address).unwrap();
+        socket::listen(&listener, socket::Backlog::new(1).unwrap()).unwrap();
+        let mut waiting = Vec::new();
+        let refused = loop {
+            match connect(&babel.socket) {
+                Ok(stream) => waiting.push(stream),
+                Err(err) => break err,
+            }
+        };
+        assert_eq!(refused.kind(), std::io::ErrorKind::WouldBlock);
+        assert!(!waiting.is_empty());
+        assert!(babel.routes().is_err());
+    }
+
+    #[test]
+    fn program_that_ends_at_once_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = another_babeld(folder.path());
+        let input = child.stdin.take();
+        let process = RoutingProcess::of(child);
+        assert!(!process.has_ended());
+        drop(input);
+        until(|| process.has_ended());
+    }
 
     #[test]
     fn installed_routes_are_parsed() {

@@ -30,6 +30,7 @@ mod process;
 mod program;
 mod removal;
 mod repair;
+mod routing;
 mod segment;
 mod segment_radios;
 mod state;

@@ -10,11 +10,10 @@ use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Protocol};
 
 use super::actions::Action;
-use super::babel::Babel;
 use super::batman;
 use super::error::TestbedError;
 use super::names::{hardware, index, interface, link_local};
-use super::network::{DesiredDirection, NodeNamespace, TestbedNetwork, VethState};
+use super::network::{DesiredDirection, TestbedNetwork, VethState};
 use crate::veth_qdiscs::{Means, VethQdiscs, group_filter};
 
 /// MTU of a link without a mesh protocol, bytes.
@@ -128,30 +127,5 @@ impl TestbedNetwork {
         }
         // What is not set up shows when it is read back, or when a route is refused.
         self.execute(actions, &mut BTreeMap::new())
-    }
-
-    /// Adds new interfaces to the routing daemon of a node, or starts it on all interfaces.
-    pub(super) fn start_routing(&self, node: NodeId, fresh: &[String]) -> Result<(), TestbedError> {
-        let Some(node_namespace) = self.assignments.get(&node) else {
-            return Ok(());
-        };
-        if node_namespace.protocol != Protocol::Babel {
-            return Ok(());
-        }
-        let babel = self.babel(node_namespace);
-        let all = || self.wires.keys().filter(|side| side.from == node);
-        let all = || {
-            all().filter_map(|side| Some(interface(&self.assignments.get(&side.to)?.assignment)))
-        };
-        let interfaces: Vec<String> = if babel.runs() { fresh.to_vec() } else { all().collect() };
-        if interfaces.is_empty() {
-            return Ok(());
-        }
-        babel.serve(self.names.address(node_namespace.assignment.number), &interfaces)
-    }
-
-    pub(super) fn babel(&self, node_namespace: &NodeNamespace) -> Babel {
-        let netns = self.names.path(&node_namespace.assignment.name);
-        Babel::of(&self.folder, &netns, &node_namespace.assignment.name)
     }
 }

@@ -16,6 +16,7 @@ use groundwave_simulation::testbed::{
 };
 
 use super::actions::{Action, send_all};
+use super::babel::RoutingProcess;
 use super::bridge_segment::Segment;
 use super::dump::LinkState;
 use super::error::TestbedError;
@@ -62,6 +63,10 @@ pub struct TestbedNetwork {
     pub(super) assignments: BTreeMap<NodeId, NodeNamespace>,
     /// Nodes whose routing daemon was seen running.
     pub(super) routing: BTreeSet<NodeId>,
+    /// Routing daemons that this controller has started.
+    pub(super) daemons: BTreeMap<NodeId, RoutingProcess>,
+    /// Interfaces that the routing daemon of a node did not take yet.
+    pub(super) unserved: BTreeMap<NodeId, BTreeSet<String>>,
     /// Times that the routing daemon of a node was started again.
     pub(super) restarts: BTreeMap<NodeId, u32>,
     pub(super) wires: BTreeMap<LinkDirection, VethState>,
@@ -95,6 +100,8 @@ impl TestbedNetwork {
             means: None,
             assignments: BTreeMap::new(),
             routing: BTreeSet::new(),
+            daemons: BTreeMap::new(),
+            unserved: BTreeMap::new(),
             restarts: BTreeMap::new(),
             wires: BTreeMap::new(),
             goals: BTreeMap::new(),

@@ -61,38 +61,6 @@ impl TestbedNetwork {
         Ok(all)
     }
 
-    /// Starts routing daemons that have ended since they were seen running, with a warning for each.
-    pub fn restart_routing(&mut self) {
-        let mut ended = Vec::new();
-        for (node, node_namespace) in &self.assignments {
-            if node_namespace.protocol != Protocol::Babel {
-                continue;
-            }
-            if self.babel(node_namespace).runs() {
-                self.routing.insert(*node);
-            } else if self.routing.remove(node) {
-                ended.push((*node, node_namespace.assignment.name.clone()));
-            }
-        }
-        for (node, name) in ended {
-            let started = match &self.segment {
-                Some(_) => self.start_segment_routing(node),
-                None => self.start_routing(node, &[]),
-            };
-            match started {
-                Ok(()) => {
-                    *self.restarts.entry(node).or_default() += 1;
-                    tracing::warn!(node = name, "babeld has ended; it is started again");
-                }
-                Err(err) => {
-                    tracing::warn!(node = name, err = with_causes(&err), "babeld has ended");
-                    // The next look tries again.
-                    self.routing.insert(node);
-                }
-            }
-        }
-    }
-
     /// Routes by node, none of a node whose routing program has ended or cannot be read; nodes without routing are
     /// omitted.
     ///
@@ -102,14 +70,17 @@ impl TestbedNetwork {
         let mut observed = self.kernel_routes()?;
         for (node, node_namespace) in &self.assignments {
             let outcome = match node_namespace.protocol {
-                Protocol::Babel if self.babel(node_namespace).runs() => {
-                    let routes = self.babel_routes(*node, node_namespace);
-                    routes.map_err(|err| with_causes(&err))
+                Protocol::Babel => {
+                    let babel = self.babel(node_namespace);
+                    match (self.has_ended(*node, &babel), babel.runs()) {
+                        (true, _) => Err("babeld has ended".to_owned()),
+                        (false, false) => Err("babeld is not running yet".to_owned()),
+                        (false, true) => {
+                            let routes = self.babel_routes(*node, node_namespace);
+                            routes.map_err(|err| with_causes(&err))
+                        }
+                    }
                 }
-                Protocol::Babel if self.routing.contains(node) => {
-                    Err("babeld has ended".to_owned())
-                }
-                Protocol::Babel => Err("babeld is not running yet".to_owned()),
                 Protocol::Batman => {
                     let routes = self.batman_routes(*node, node_namespace);
                     routes.map_err(|err| with_causes(&err))

@@ -45,6 +45,8 @@ impl TestbedNetwork {
             segment.sides.retain(|side, _| !is_own(side));
         }
         self.routing.remove(&node);
+        self.daemons.remove(&node);
+        self.unserved.remove(&node);
         self.restarts.remove(&node);
         // Its sockets keep the namespace alive.
         drop(self.assignments.remove(&node));

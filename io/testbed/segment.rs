@@ -154,7 +154,7 @@ impl TestbedNetwork {
         let readings = self.read_back(&touched, &mut failures)?;
         let nodes: BTreeSet<NodeId> = desired.iter().map(|(side, ..)| side.from).collect();
         for node in nodes {
-            self.start_segment_routing(node)?;
+            self.start_routing(node, &[])?;
         }
         self.add_link_faults(desired, &mut failures);
         Ok(observations(desired, means, &mut failures, readings))
@@ -217,19 +217,6 @@ impl TestbedNetwork {
         if let Some(segment) = &mut self.segment {
             segment.sides.extend(sides.map(|side| (side, None)));
         }
-    }
-
-    /// Starts the routing daemon of a node, if it does not run.
-    pub(super) fn start_segment_routing(&self, node: NodeId) -> Result<(), TestbedError> {
-        let Some(node_namespace) = self.assignments.get(&node) else {
-            return Ok(());
-        };
-        let babel = self.babel(node_namespace);
-        if node_namespace.protocol != Protocol::Babel || babel.runs() {
-            return Ok(());
-        }
-        let own = self.names.address(node_namespace.assignment.number);
-        babel.serve(own, &[RADIO.to_owned()])
     }
 
     /// Counters and values of all directions on the segment.
