@@ -346,6 +346,10 @@ impl<S: MeshSnapshot> Driver<S> {
             }
             Err(err) => tracing::warn!(err = with_causes(&err), "counters cannot be read"),
         }
+        match self.watched.network.retry_links() {
+            Ok(outcome) => self.watched.report(outcome),
+            Err(err) => tracing::warn!(err = with_causes(&err), "missing links are not retried"),
+        }
         self.watched.network.restore_names();
         let routes = self.watched.network.observe_routes();
         // After the look, so that a daemon that has ended shows as one without routes.

@@ -1,13 +1,15 @@
 //! Creation of veth pairs for new links.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use groundwave_netlink::route::{
     RouteRequest, VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
 };
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Protocol};
+use groundwave_simulation::testbed::{
+    LinkDirection, NamespaceAssignment, Observation, Protocol, Wiring,
+};
 
 use super::actions::Action;
 use super::batman;
@@ -35,6 +37,11 @@ impl TestbedNetwork {
         for (&(a, b), &number) in &fresh {
             let (Some(near), Some(far)) = (self.assignments.get(&a), self.assignments.get(&b))
             else {
+                let gone = if self.assignments.contains_key(&a) { b } else { a };
+                failures.insert(
+                    LinkDirection { from: a, to: b },
+                    format!("node {gone} has no namespace"),
+                );
                 continue;
             };
             let mtu_bytes = self.mtu_bytes(&LinkDirection { from: a, to: b });
@@ -54,7 +61,9 @@ impl TestbedNetwork {
         let mut guided: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
         let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         for (&(a, b), &number) in &fresh {
-            if failures.contains_key(&LinkDirection { from: a, to: b }) {
+            // One request makes both ends.
+            if let Some(failure) = failures.get(&LinkDirection { from: a, to: b }).cloned() {
+                failures.insert(LinkDirection { from: b, to: a }, failure);
                 continue;
             }
             for (from, to) in [(a, b), (b, a)] {
@@ -75,6 +84,38 @@ impl TestbedNetwork {
             self.start_routing(node, &interfaces)?;
         }
         Ok(())
+    }
+
+    /// Creates the veth pairs again that are missing because something was in their place, with the routes over
+    /// them; outcome of the directions that exist now.
+    ///
+    /// # Errors
+    /// As [`Self::shape`].
+    pub fn retry_links(&mut self) -> Result<Vec<Observation>, TestbedError> {
+        let missing = self.missing();
+        if missing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut outcome = self.shape(&missing)?;
+        // Those that are still missing have a failure already.
+        outcome.retain(|observation| self.wires.contains_key(&observation.side));
+        let nodes: BTreeSet<NodeId> =
+            outcome.iter().map(|observation| observation.side.from).collect();
+        for node in nodes {
+            let own = self.assignments.get(&node);
+            let next_hops = own.map(|own| own.next_hops.clone()).unwrap_or_default();
+            self.route(node, &next_hops)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Desired directions without a veth pair.
+    pub(super) fn missing(&self) -> Vec<DesiredDirection> {
+        if self.wiring == Wiring::Segment {
+            return Vec::new();
+        }
+        let goals = self.goals.iter().filter(|(side, _)| !self.wires.contains_key(side));
+        goals.map(|(side, (number, state))| (*side, *number, *state)).collect()
     }
 
     /// MTU of both ends of a link, bytes.
@@ -127,5 +168,32 @@ impl TestbedNetwork {
         }
         // What is not set up shows when it is read back, or when a route is refused.
         self.execute(actions, &mut BTreeMap::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_simulation::testbed::{Shape, Side};
+
+    use super::*;
+    use crate::Names;
+
+    #[test]
+    fn link_without_a_veth_pair_is_not_in_force_and_has_no_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = Names { testbed: "links".to_owned(), network: [10, 77] };
+        let mut network = TestbedNetwork::new(names, folder.path()).unwrap();
+        let [from, to] = ["a", "b"].map(NodeId::named);
+        let sides = [LinkDirection { from, to }, LinkDirection { from: to, to: from }];
+        let state = Side { generation: 1, shape: Shape { up: true, ..Shape::DOWN } };
+        let outcome = network.shape(&sides.map(|side| (side, 1, state))).unwrap();
+        for (side, observation) in sides.into_iter().zip(&outcome) {
+            assert_eq!((observation.side, &observation.reading), (side, &None));
+            let failure = observation.failure.as_deref().unwrap();
+            assert!(failure.contains("has no namespace"), "{failure}");
+        }
+        let read = network.count().unwrap().readings;
+        assert_eq!(read, sides.map(|side| (side, None)).into());
+        assert_eq!(network.retry_links().unwrap(), [], "known already");
     }
 }

@@ -45,6 +45,7 @@ impl TestbedNetwork {
             return self.count_segment();
         }
         let mut all = LinkStates::default();
+        all.readings.extend(self.missing().into_iter().map(|(side, ..)| (side, None)));
         for (node, node_namespace) in &mut self.assignments {
             let found = dump::qdiscs(&mut node_namespace.namespace.batch)
                 .map_err(TestbedError::kernel("read queueing disciplines"))?;

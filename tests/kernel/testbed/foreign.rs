@@ -92,6 +92,28 @@ fn set_by_hand(testbed: &Testbed, space: &str, [from, to]: [&str; 2]) {
     until("the values of the model are back", || disciplines(space) == before);
 }
 
+/// An interface of another program in the place of a new link is in its way until it goes.
+fn obstacle_is_reported_until_it_goes(testbed: &Testbed) {
+    tool("ip", "netns exec gw.foreign.save ip link add to-spare type dummy");
+    testbed
+        .output_of(&["add", "spare", "--lat", "57.7841", "--lon", "11.9412", "--like", "nolvik"]);
+    let is_in_the_way = |[from, to]: [&str; 2]| {
+        let status = testbed.status();
+        let mut links = status["links"].as_array().unwrap().iter();
+        let link = links.find(|link| link["from"] == from && link["to"] == to);
+        link.and_then(|link| link["failure"].as_str())
+            .is_some_and(|failure| failure.contains("File exists"))
+    };
+    for ends in [["save", "spare"], ["spare", "save"]] {
+        until("the link is not in force", || is_in_the_way(ends));
+    }
+    tool("ip", "netns exec gw.foreign.save ip link del to-spare");
+    until("the link is in force", || !is_in_the_way(["save", "spare"]));
+    testbed.in_force();
+    testbed.await_answers("save", &testbed.address("spare"));
+    testbed.output_of(&["remove", "spare"]);
+}
+
 fn links_changed_by_others_are_repaired() {
     let testbed = Testbed::up("foreign", &[("routing = \"babel\"", "routing = \"static\"")]);
     testbed.in_force();
@@ -132,6 +154,7 @@ fn links_changed_by_others_are_repaired() {
     }
     testbed.in_force();
     set_by_hand(&testbed, "gw.foreign.save", ends);
+    obstacle_is_reported_until_it_goes(&testbed);
     // The output of the program in a node is passed on.
     for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");
