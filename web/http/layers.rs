@@ -14,7 +14,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::trace::TraceLayer;
-use tracing::Span;
+use tracing::{Instrument, Span};
 
 use super::route::body_limit;
 use super::{Problem, problem};
@@ -95,6 +95,22 @@ pub fn addressed(router: Router) -> Router {
             _ => return next.run(request).await,
         };
         problem.with_usual_kind().into_response()
+    }))
+}
+
+/// Runs each request to its end, also when its client goes before: a change in several steps, such as a lease that is
+/// noted, put in force and watched, is never left between two of them. Requests that only read need it not.
+pub fn to_the_end(router: Router) -> Router {
+    router.layer(from_fn(async |request: Request, next: Next| {
+        let request = tokio::spawn(next.run(request).instrument(Span::current()));
+        match request.await {
+            Ok(response) => response,
+            // The answer is that of the layer for panics.
+            Err(err) if err.is_panic() => std::panic::resume_unwind(err.into_panic()),
+            Err(err) => {
+                Problem::unavailable(format!("the request was ended: {err}")).into_response()
+            }
+        }
     }))
 }
 
@@ -185,11 +201,44 @@ fn traced(router: Router) -> Router {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use axum::body::Body;
     use axum::routing::get;
+    use tokio::sync::Notify;
     use tower::ServiceExt;
 
     use super::*;
+
+    #[tokio::test]
+    async fn request_whose_client_goes_is_run_to_its_end() {
+        async fn panics() -> &'static str {
+            panic!("in a handler")
+        }
+        let (gate, end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let handler = {
+            let (gate, end) = (Arc::clone(&gate), Arc::clone(&end));
+            move || async move {
+                gate.notified().await;
+                end.notify_one();
+            }
+        };
+        let router = Router::new().route("/", get(handler)).route("/panic", get(panics));
+        let router = to_the_end(router).layer(CatchPanicLayer::custom(problem::panicked));
+        let request = |path: &str| Request::get(path).body(Body::empty()).unwrap();
+        let mut answer = Box::pin(router.clone().oneshot(request("/")));
+        tokio::select! {
+            biased;
+            _ = &mut answer => panic!("the handler waits"),
+            () = tokio::task::yield_now() => {}
+        }
+        drop(answer);
+        gate.notify_one();
+        let ended = tokio::time::timeout(Duration::from_secs(10), end.notified()).await;
+        assert!(ended.is_ok(), "the handler was dropped");
+        let answer = router.oneshot(request("/panic")).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
 
     #[tokio::test]
     async fn requests_to_no_host_and_connect_are_refused() {

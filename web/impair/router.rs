@@ -64,7 +64,7 @@ pub fn router(daemon: Daemon) -> Router {
         .merge(docs)
         .fallback(problem::no_such_path)
         .layer(from_fn(introduce));
-    layers::any_origin(router)
+    layers::any_origin(layers::to_the_end(router))
 }
 
 /// Passes the peer of the connection on to handlers; a request without a connection has none.

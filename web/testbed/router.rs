@@ -54,5 +54,5 @@ pub fn router(controller: Controller) -> Router {
         .with_state(controller)
         .route(DOCUMENT, get(move || async move { Json(document.json().clone()) }))
         .fallback(problem::no_such_path);
-    layers::any_origin(router)
+    layers::any_origin(layers::to_the_end(router))
 }
