@@ -3,7 +3,7 @@
 mod checked;
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 pub use checked::{CheckedClock, ClockStep};
@@ -120,6 +120,16 @@ pub fn boot_ns() -> u64 {
 #[must_use]
 pub fn boot_ns() -> u64 {
     system_ns()
+}
+
+/// Identity of this boot of the machine, whose time [`boot_ns`] is; empty where the system has none.
+#[must_use]
+pub fn boot_id() -> &'static str {
+    static ID: LazyLock<String> = LazyLock::new(|| {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        id.trim().to_owned()
+    });
+    &ID
 }
 
 /// System clock, ns since the Unix epoch; 0 before it.

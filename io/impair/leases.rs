@@ -2,16 +2,49 @@
 //!
 //! The state in force in a direction is its base with the fields of each lease laid over it, in the order
 //! in which the leases began. So leases end in any order, and what is set without a lease changes the
-//! base. Times are those of the wall clock: a lease ends at its time whatever restarts meanwhile.
+//! base. A lease lasts as long as it was asked for, by the time since boot: a clock that is set changes no end.
+//! After another boot its end is that of the wall clock.
 
 use std::collections::BTreeMap;
 
+use groundwave_files::wall::{boot_id, boot_ns, wall_ns};
 use groundwave_impair::{Direction, Impairment, ImpairmentField, Rule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most leases at a time.
 pub const LEASES_MAX: usize = 64;
+
+/// Deviation of the wall clock below which the end of a lease by it stays as it was named, ns: it is disciplined.
+const WALL_SLACK_NS: u64 = 1_000_000_000;
+
+/// A moment by the clocks of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// Wall clock, ns since the Unix epoch.
+    pub wall_ns: u64,
+    /// Time since boot, ns.
+    pub boot_ns: u64,
+    /// Identity of that boot; empty for an unknown one.
+    pub boot_id: String,
+}
+
+impl Moment {
+    /// The present one.
+    #[must_use]
+    pub fn now() -> Self {
+        Self { wall_ns: wall_ns(), boot_ns: boot_ns(), boot_id: boot_id().to_owned() }
+    }
+}
+
+/// Time since a boot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootTime {
+    /// Identity of the boot.
+    pub boot_id: String,
+    /// Time since then, ns.
+    pub ns: u64,
+}
 
 /// Holder of a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -127,10 +160,41 @@ pub struct Lease {
     pub owner: Owner,
     /// Wall clock of its begin, ns since the Unix epoch.
     pub starts_wall_ns: u64,
-    /// Wall clock of its end, ns since the Unix epoch.
-    pub ends_wall_ns: u64,
+    /// Wall clock of its end when it was named, ns since the Unix epoch.
+    ends_wall_ns: u64,
+    /// Time since boot of its end; absent in earlier files, and where the system has no identity of its boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ends_boot: Option<BootTime>,
     /// Changes, by direction.
     pub changes: BTreeMap<Direction, LeasedFields>,
+}
+
+impl Lease {
+    /// Time until its end, ns; 0 for one that is over.
+    #[must_use]
+    pub fn left_ns(&self, now: &Moment) -> u64 {
+        match &self.ends_boot {
+            Some(end) if end.boot_id == now.boot_id => end.ns.saturating_sub(now.boot_ns),
+            _ => self.ends_wall_ns.saturating_sub(now.wall_ns),
+        }
+    }
+
+    /// Wall clock of its end, ns since the Unix epoch: another one than before once the clock was set.
+    #[must_use]
+    pub fn ends_wall_ns(&self, now: &Moment) -> u64 {
+        let ends_ns = now.wall_ns.saturating_add(self.left_ns(now));
+        match ends_ns.abs_diff(self.ends_wall_ns) <= WALL_SLACK_NS {
+            true => self.ends_wall_ns,
+            false => ends_ns,
+        }
+    }
+
+    fn set_end(&mut self, now: &Moment, duration_ns: u64) {
+        let Moment { wall_ns, boot_ns, boot_id } = now.clone();
+        self.ends_wall_ns = wall_ns.saturating_add(duration_ns);
+        let ns = boot_ns.saturating_add(duration_ns);
+        self.ends_boot = (!boot_id.is_empty()).then_some(BootTime { boot_id, ns });
+    }
 }
 
 /// All leases, with what lies beneath them.
@@ -243,25 +307,31 @@ impl Leases {
     pub fn begin(
         &mut self,
         owner: Owner,
-        (starts_wall_ns, ends_wall_ns): (u64, u64),
+        now: &Moment,
+        duration_ns: u64,
         changes: BTreeMap<Direction, LeasedFields>,
     ) -> u64 {
         self.last_id += 1;
-        self.leases.push(Lease { id: self.last_id, owner, starts_wall_ns, ends_wall_ns, changes });
-        self.last_id
+        let (id, starts_wall_ns) = (self.last_id, now.wall_ns);
+        let ends_wall_ns = starts_wall_ns;
+        let mut lease = Lease { id, owner, starts_wall_ns, ends_wall_ns, ends_boot: None, changes };
+        lease.set_end(now, duration_ns);
+        self.leases.push(lease);
+        id
     }
 
     /// Changes the end of a lease, and what it sets in some directions; `false` without such a lease.
     pub fn renew(
         &mut self,
         id: u64,
-        ends_wall_ns: u64,
+        now: &Moment,
+        duration_ns: u64,
         changes: BTreeMap<Direction, LeasedFields>,
     ) -> bool {
         let Some(lease) = self.leases.iter_mut().find(|lease| lease.id == id) else {
             return false;
         };
-        lease.ends_wall_ns = ends_wall_ns;
+        lease.set_end(now, duration_ns);
         lease.changes.extend(changes);
         true
     }
@@ -281,10 +351,10 @@ impl Leases {
         self.bases.remove(&direction);
     }
 
-    /// Numbers of the leases that are over at a wall-clock time, ns since the Unix epoch.
+    /// Numbers of the leases that are over.
     #[must_use]
-    pub fn due(&self, wall_ns: u64) -> Vec<u64> {
-        let due = self.leases.iter().filter(|lease| lease.ends_wall_ns <= wall_ns);
+    pub fn due(&self, now: &Moment) -> Vec<u64> {
+        let due = self.leases.iter().filter(|lease| lease.left_ns(now) == 0);
         due.map(|lease| lease.id).collect()
     }
 }

@@ -18,7 +18,12 @@ fn begin(leases: &mut Leases, ends_ns: u64, delay: &str, loss: &str) -> u64 {
         ImpairmentField::ALL.into_iter().filter(|field| field.is_in(&impairment)).collect();
     let change = LeasedFields { impairment, fields, rules: None };
     let changes = BTreeMap::from([(PORT, change)]);
-    leases.begin(Owner::default(), (0, ends_ns), changes)
+    leases.begin(Owner::default(), &at(0, 0), ends_ns, changes)
+}
+
+/// A moment of the boot that leases begin in.
+fn at(wall_ns: u64, boot_ns: u64) -> Moment {
+    Moment { wall_ns, boot_ns, boot_id: "first".to_owned() }
 }
 
 #[test]
@@ -70,9 +75,44 @@ fn a_direction_that_was_left_alone_is_left_alone_again() {
     leases.set_base(PORT, None);
     let id = begin(&mut leases, 5, "", "100%");
     assert_eq!(leases.compose(PORT), Some(spec("", "100%")));
-    assert_eq!((leases.due(4), leases.due(5)), (vec![], vec![id]));
+    assert_eq!((leases.due(&at(4, 4)), leases.due(&at(5, 5))), (vec![], vec![id]));
     leases.end(id);
     assert_eq!(leases.compose(PORT), None);
+}
+
+#[test]
+fn clock_that_is_set_changes_no_end_and_after_another_boot_the_wall_clock_counts() {
+    const S: u64 = 1_000_000_000;
+    let mut leases = Leases::default();
+    let change = LeasedFields {
+        impairment: spec("", "100%"),
+        fields: vec![ImpairmentField::Loss],
+        rules: None,
+    };
+    let changes = BTreeMap::from([(PORT, change)]);
+    let id = leases.begin(Owner::default(), &at(1_000 * S, 10 * S), 60 * S, changes);
+    for (wall_s, boot_s, left_s, ends_wall_s) in [
+        (1_000, 10, 60, 1_060),
+        (1_030, 40, 30, 1_060),
+        // A year ahead, and back before the beginning.
+        (31_536_000, 40, 30, 31_536_030),
+        (5, 69, 1, 6),
+        (5, 70, 0, 5),
+    ] {
+        let now = at(wall_s * S, boot_s * S);
+        let lease = leases.get(id).unwrap();
+        assert_eq!(lease.left_ns(&now), left_s * S, "{now:?}");
+        assert_eq!(lease.ends_wall_ns(&now), ends_wall_s * S, "{now:?}");
+        assert_eq!(leases.due(&now).len(), usize::from(left_s == 0), "{now:?}");
+    }
+    let rebooted = |wall_s: u64| Moment { boot_id: "second".to_owned(), ..at(wall_s * S, 40 * S) };
+    assert_eq!((leases.due(&rebooted(1_059)), leases.due(&rebooted(1_060))), (vec![], vec![id]));
+    assert!(leases.renew(id, &rebooted(1_059), 10 * S, BTreeMap::new()));
+    assert_eq!(leases.get(id).unwrap().left_ns(&rebooted(1_059)), 10 * S);
+    // Of a file of an earlier version, and where the system names no boot.
+    let unknown = |wall_s: u64| Moment { boot_id: String::new(), ..at(wall_s * S, 0) };
+    assert!(leases.renew(id, &unknown(7), 10 * S, BTreeMap::new()));
+    assert_eq!((leases.due(&unknown(16)), leases.due(&unknown(17))), (vec![], vec![id]));
 }
 
 #[test]

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use groundwave_files::wall::wall_ns;
 use groundwave_http::Problem;
 use groundwave_impair::{Applied, Direction, Impairment};
-use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Owner};
+use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Moment, Owner};
 use groundwave_io_impair::state_file;
 
 use super::lease_store::LeaseStore;
@@ -18,7 +17,7 @@ use super::wire::{AppliedState, DURATION_NS_MAX, DURATION_NS_MIN};
 
 /// Allowed durations of a lease, ns: 1 ms to a year.
 const DURATION_NS: RangeInclusive<u64> = DURATION_NS_MIN..=DURATION_NS_MAX;
-/// Longest wait before the wall clock is read again: it may be set meanwhile.
+/// Longest wait before the clock is read again: the machine may sleep meanwhile.
 const LOOK: Duration = Duration::from_secs(1);
 /// Wait after a state could not be restored.
 const RETRY: Duration = Duration::from_secs(1);
@@ -75,8 +74,7 @@ impl Daemon {
                 tracing::warn!(target: "audit", %direction, outcome = "leases of a port that is not configured are dropped");
             }
         }
-        let now_ns = wall_ns();
-        for id in store.table.due(now_ns) {
+        for id in store.table.due(&Moment::now()) {
             store.table.end(id);
             tracing::info!(target: "audit", lease = id, outcome = "ended while the daemon was down");
         }
@@ -232,9 +230,7 @@ impl Daemon {
         let before = store.table.clone();
         let directions: Vec<_> = changes.keys().copied().collect();
         self.note_bases(&mut store, &directions).await?;
-        let now_ns = wall_ns();
-        let times = (now_ns, now_ns.saturating_add(duration_ns));
-        let id = store.table.begin(owner, times, changes);
+        let id = store.table.begin(owner, &Moment::now(), duration_ns, changes);
         self.put_in_force(&mut store, before, &directions).await?;
         let lease = store.table.get(id).cloned().ok_or_else(|| gone(id))?;
         let Owner { name, uid, pid } = &lease.owner;
@@ -259,8 +255,7 @@ impl Daemon {
         let before = store.table.clone();
         let directions: Vec<_> = changes.keys().copied().collect();
         self.note_bases(&mut store, &directions).await?;
-        let ends_ns = wall_ns().saturating_add(duration_ns);
-        if !store.table.renew(id, ends_ns, changes) {
+        if !store.table.renew(id, &Moment::now(), duration_ns, changes) {
             store.table = before;
             return Err(gone(id));
         }
@@ -358,19 +353,15 @@ impl Daemon {
         });
     }
 
-    /// Ends a lease at its time, by the wall clock.
+    /// Ends a lease at its time.
     fn watch(&self, id: u64) {
         let daemon = self.clone();
         tokio::spawn(async move {
             loop {
-                let ends_ns = {
-                    let store = daemon.leases.lock().await;
-                    match store.table.get(id) {
-                        Some(lease) => lease.ends_wall_ns,
-                        None => return,
-                    }
+                let left_ns = match daemon.leases.lock().await.table.get(id) {
+                    Some(lease) => lease.left_ns(&Moment::now()),
+                    None => return,
                 };
-                let left_ns = ends_ns.saturating_sub(wall_ns());
                 if left_ns == 0 {
                     // It may have been cancelled at this moment.
                     let _ = daemon.end_lease(id, "ended").await;

@@ -2,9 +2,8 @@
 
 use axum::Extension;
 use axum::extract::State;
-use groundwave_files::wall::wall_ns;
 use groundwave_http::{Json, JsonBody, Path, Problem};
-use groundwave_io_impair::leases::Owner;
+use groundwave_io_impair::leases::{Moment, Owner};
 
 use super::wire::{LeaseRecord, NewLease, RenewedLease};
 use super::{Daemon, Peer};
@@ -13,9 +12,9 @@ use super::{Daemon, Peer};
 #[utoipa::path(get, path = "/v1/leases", tag = "leases",
     responses((status = 200, description = "Leases in force")))]
 pub async fn list_leases(State(daemon): State<Daemon>) -> Json<Vec<LeaseRecord>> {
-    let (leases, now_ns) = (daemon.leases().await, wall_ns());
+    let (leases, now) = (daemon.leases().await, Moment::now());
     let records = leases.all().iter();
-    Json(records.map(|lease| LeaseRecord::of(lease, now_ns)).collect())
+    Json(records.map(|lease| LeaseRecord::of(lease, &now)).collect())
 }
 
 /// Begin a lease: a change that ends by itself
@@ -38,7 +37,7 @@ pub async fn begin_lease(
     let owner = Owner { name: new.owner, uid: peer.uid, pid: peer.pid };
     let changes = new.changes.by_direction();
     let lease = daemon.begin_lease(owner, new.duration_ns, changes).await?;
-    Ok(Json(LeaseRecord::of(&lease, wall_ns())))
+    Ok(Json(LeaseRecord::of(&lease, &Moment::now())))
 }
 
 /// Renew a lease, with other changes if there are any
@@ -56,7 +55,7 @@ pub async fn renew_lease(
 ) -> Result<Json<LeaseRecord>, Problem> {
     let changes = renewed.changes.by_direction();
     let lease = daemon.renew_lease(id, renewed.duration_ns, changes).await?;
-    Ok(Json(LeaseRecord::of(&lease, wall_ns())))
+    Ok(Json(LeaseRecord::of(&lease, &Moment::now())))
 }
 
 /// End a lease now
@@ -71,5 +70,5 @@ pub async fn cancel_lease(
     Path(id): Path<u64>,
 ) -> Result<Json<LeaseRecord>, Problem> {
     let lease = daemon.end_lease(id, "cancelled").await?;
-    Ok(Json(LeaseRecord::of(&lease, wall_ns())))
+    Ok(Json(LeaseRecord::of(&lease, &Moment::now())))
 }

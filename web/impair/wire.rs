@@ -12,7 +12,7 @@ use groundwave_impair::{
     Missing, Warning,
 };
 use groundwave_io_impair::impairment_spec::fit_derived_burst;
-use groundwave_io_impair::leases::{Lease, LeasedFields, Leases, Owner};
+use groundwave_io_impair::leases::{Lease, LeasedFields, Leases, Moment, Owner};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -244,9 +244,9 @@ impl LeaseChanges {
 }
 
 impl LeaseRecord {
-    /// Record of a lease at a wall-clock time, ns since the Unix epoch.
+    /// Record of a lease at a moment.
     #[must_use]
-    pub fn of(lease: &Lease, wall_ns: u64) -> Self {
+    pub fn of(lease: &Lease, now: &Moment) -> Self {
         let mut changes = LeaseChanges::default();
         for (direction, change) in &lease.changes {
             changes.set(
@@ -262,8 +262,8 @@ impl LeaseRecord {
             id: lease.id,
             owner: lease.owner.clone(),
             starts_at_wall: lease.starts_wall_ns,
-            ends_at_wall: lease.ends_wall_ns,
-            remaining: lease.ends_wall_ns.saturating_sub(wall_ns),
+            ends_at_wall: lease.ends_wall_ns(now),
+            remaining: lease.left_ns(now),
             changes,
         }
     }
