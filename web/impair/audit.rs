@@ -2,6 +2,7 @@
 
 use groundwave_http::Problem;
 use groundwave_impair::{Applied, Direction, Impairment};
+use groundwave_io_impair::leases::{Lease, Owner};
 
 use super::Peer;
 use super::state::Outcome;
@@ -36,4 +37,40 @@ pub fn change(
         }
     }
     outcome.after
+}
+
+/// Writes the line of a request about a lease, with the caller beside its holder.
+pub fn lease(
+    peer: Peer,
+    action: &str,
+    id: Option<u64>,
+    outcome: Result<Lease, Problem>,
+) -> Result<Lease, Problem> {
+    let (uid, pid) = (peer.uid, peer.pid);
+    match &outcome {
+        Ok(lease) => {
+            let (id, holder) = (lease.id, holder(&lease.owner));
+            let changes = serde_json::to_string(&lease.changes).unwrap_or_default();
+            tracing::info!(target: "audit", uid, pid, lease = id, holder, changes, outcome = action);
+        }
+        Err(problem) => {
+            let Problem { status, detail, .. } = problem;
+            tracing::warn!(
+                target: "audit", uid, pid, lease = id, status, detail, action, outcome = "refused"
+            );
+        }
+    }
+    outcome
+}
+
+/// Writes the line of a lease that has ended at its time.
+pub fn ended(lease: &Lease) {
+    let holder = holder(&lease.owner);
+    tracing::info!(target: "audit", lease = lease.id, holder, outcome = "ended");
+}
+
+/// Name of a holder, or its process.
+fn holder(owner: &Owner) -> String {
+    let process = || Peer { uid: owner.uid, pid: owner.pid }.to_string();
+    owner.name.clone().unwrap_or_else(process)
 }

@@ -11,6 +11,7 @@ use groundwave_impair::{Applied, Direction, Impairment};
 use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Moment, Owner};
 use groundwave_io_impair::state_file;
 
+use super::audit;
 use super::lease_store::LeaseStore;
 use super::state::{Daemon, Outcome, Ports};
 use super::wire::{AppliedState, DURATION_NS_MAX, DURATION_NS_MIN};
@@ -118,12 +119,13 @@ impl Daemon {
             return Outcome { before: None, after: Err(problem) };
         }
         if !store.table.is_leased(direction) {
-            // What was to be restored is replaced.
-            if store.table.base(direction).is_some() {
+            let outcome = self.shape(direction, Some(wanted)).await;
+            // What was to be restored is replaced; by a change that is refused it is not.
+            if outcome.after.is_ok() && store.table.base(direction).is_some() {
                 store.table.forget_base(direction);
                 store.save_anyway();
             }
-            return self.shape(direction, Some(wanted)).await;
+            return outcome;
         }
         let requested = self.requested(direction).unwrap_or_default();
         let read = self.read(direction).await.map(|applied| applied.impairment);
@@ -232,11 +234,8 @@ impl Daemon {
         self.note_bases(&mut store, &directions).await?;
         let id = store.table.begin(owner, &Moment::now(), duration_ns, changes);
         self.put_in_force(&mut store, before, &directions).await?;
-        let lease = store.table.get(id).cloned().ok_or_else(|| gone(id))?;
-        let Owner { name, uid, pid } = &lease.owner;
-        tracing::info!(target: "audit", lease = id, name, uid, pid, duration_ns, outcome = "begun");
         self.watch(id);
-        Ok(lease)
+        store.table.get(id).cloned().ok_or_else(|| gone(id))
     }
 
     /// Renews a lease, with other changes of the directions named.
@@ -299,11 +298,9 @@ impl Daemon {
     ///
     /// # Errors
     /// 404 after its end. A state that cannot be restored is tried again until it can.
-    pub async fn end_lease(&self, id: u64, outcome: &str) -> Result<Lease, Problem> {
+    pub async fn end_lease(&self, id: u64) -> Result<Lease, Problem> {
         let mut store = self.leases.lock().await;
         let lease = store.table.end(id).ok_or_else(|| gone(id))?;
-        let Owner { name, uid, pid } = &lease.owner;
-        tracing::info!(target: "audit", lease = id, name, uid, pid, outcome);
         store.save_anyway();
         for direction in lease.changes.keys() {
             self.settle_in_time(&mut store, *direction).await;
@@ -364,7 +361,9 @@ impl Daemon {
                 };
                 if left_ns == 0 {
                     // It may have been cancelled at this moment.
-                    let _ = daemon.end_lease(id, "ended").await;
+                    if let Ok(lease) = daemon.end_lease(id).await {
+                        audit::ended(&lease);
+                    }
                     return;
                 }
                 tokio::time::sleep(Duration::from_nanos(left_ns).min(LOOK)).await;

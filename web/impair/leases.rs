@@ -6,7 +6,12 @@ use groundwave_http::{Json, JsonBody, Path, Problem};
 use groundwave_io_impair::leases::{Moment, Owner};
 
 use super::wire::{LeaseRecord, NewLease, RenewedLease};
-use super::{Daemon, Peer};
+use super::{Daemon, Peer, audit};
+
+/// Peer of a connection; a request without one has none.
+fn peer_of(peer: Option<Extension<Peer>>) -> Peer {
+    peer.map_or_else(Peer::default, |Extension(peer)| peer)
+}
 
 /// List the leases, in the order in which they began
 #[utoipa::path(get, path = "/v1/leases", tag = "leases",
@@ -33,10 +38,11 @@ pub async fn begin_lease(
     peer: Option<Extension<Peer>>,
     JsonBody(new): JsonBody<NewLease>,
 ) -> Result<Json<LeaseRecord>, Problem> {
-    let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
+    let peer = peer_of(peer);
     let owner = Owner { name: new.owner, uid: peer.uid, pid: peer.pid };
     let changes = new.changes.by_direction();
-    let lease = daemon.begin_lease(owner, new.duration_ns, changes).await?;
+    let outcome = daemon.begin_lease(owner, new.duration_ns, changes).await;
+    let lease = audit::lease(peer, "begun", None, outcome)?;
     Ok(Json(LeaseRecord::of(&lease, &Moment::now())))
 }
 
@@ -50,11 +56,18 @@ pub async fn begin_lease(
         (status = 422, description = "Unsupported, or refused by the kernel; the lease stays as it was")))]
 pub async fn renew_lease(
     State(daemon): State<Daemon>,
+    peer: Option<Extension<Peer>>,
     Path(id): Path<u64>,
     JsonBody(renewed): JsonBody<RenewedLease>,
 ) -> Result<Json<LeaseRecord>, Problem> {
     let changes = renewed.changes.by_direction();
-    let lease = daemon.renew_lease(id, renewed.duration_ns, changes).await?;
+    // Players renew without changes all the time.
+    let is_change = !changes.is_empty();
+    let outcome = daemon.renew_lease(id, renewed.duration_ns, changes).await;
+    let lease = match is_change {
+        true => audit::lease(peer_of(peer), "renewed", Some(id), outcome)?,
+        false => outcome?,
+    };
     Ok(Json(LeaseRecord::of(&lease, &Moment::now())))
 }
 
@@ -67,8 +80,10 @@ pub async fn renew_lease(
         (status = 404, description = "No such lease: it has ended")))]
 pub async fn cancel_lease(
     State(daemon): State<Daemon>,
+    peer: Option<Extension<Peer>>,
     Path(id): Path<u64>,
 ) -> Result<Json<LeaseRecord>, Problem> {
-    let lease = daemon.end_lease(id, "cancelled").await?;
+    let outcome = daemon.end_lease(id).await;
+    let lease = audit::lease(peer_of(peer), "cancelled", Some(id), outcome)?;
     Ok(Json(LeaseRecord::of(&lease, &Moment::now())))
 }

@@ -26,6 +26,8 @@ pub mod serve;
 mod state;
 mod stats;
 mod system;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 pub use earlier_requests::EarlierRequests;
