@@ -65,6 +65,23 @@ fn states_are_set_shown_kept_and_cleared() {
 }
 
 #[test]
+fn kept_impairments_stay_to_the_last_digit() {
+    let bench = Bench::new();
+    let socket = bench.listen();
+    let mut state = json!({
+        "loss": { "model": "bernoulli", "pct": 12.3456789, "correlation": 0.0123456789 },
+        "corruption": { "pct": 0.00123456789 },
+    });
+    assert_eq!(bench.call("PUT", "/v1/impairments/port1", &state).status, 200);
+    let before = document(&socket, &["show", "port1", "--json"])["impairment"].clone();
+    state = document(&socket, &["set", "port1", "--keep", "--delay", "5ms", "--json"]);
+    for field in ["loss", "corruption"] {
+        assert_eq!(state["impairment"][field], before[field]);
+    }
+    assert_eq!(state["impairment"]["latency"]["duration"], 5_000_000);
+}
+
+#[test]
 fn presets_serve_both_directions() {
     let bench = Bench::new();
     let socket = bench.listen();

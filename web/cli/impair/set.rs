@@ -2,7 +2,7 @@
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_impair::{Direction, Impairment};
+use groundwave_impair::{Direction, Impairment, ImpairmentField};
 use groundwave_impaird::wire::{AppliedState, LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
@@ -248,6 +248,13 @@ impl Change {
         })?;
         if self.words.burst.is_none() {
             system.fit_derived_burst(direction, &mut impairment);
+        }
+        if self.keep {
+            // Texts have six significant digits.
+            let named = self.words.fields();
+            for field in ImpairmentField::ALL.into_iter().filter(|field| !named.contains(field)) {
+                field.copy(&present, &mut impairment);
+            }
         }
         Ok(impairment)
     }
