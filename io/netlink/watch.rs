@@ -13,7 +13,8 @@ use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
     ENOBUFS, IFLA_IFNAME, RTM_DELADDR, RTM_DELLINK, RTM_DELQDISC, RTM_DELROUTE, RTM_DELTCLASS,
-    RTM_DELTFILTER, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER,
+    RTM_DELTFILTER, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWROUTE, RTM_NEWTCLASS,
+    RTM_NEWTFILTER,
 };
 
 use super::attr::{Attrs, words};
@@ -46,7 +47,7 @@ pub struct Changes {
     pub present: BTreeMap<String, u32>,
     /// Indices of interfaces that changed, or whose addresses did, whoever changed them.
     pub configured: BTreeSet<u32>,
-    /// IPv4 routes were deleted; only with [`WatchSocket::add_routes`].
+    /// IPv4 routes were deleted, or came, also in place of others; only with [`WatchSocket::add_routes`].
     pub routes: bool,
     /// Lost notifications: any interface may have changed.
     pub overrun: bool,
@@ -124,7 +125,7 @@ fn read(datagram: &[u8], own: u32, changes: &mut Changes) {
             RTM_NEWTFILTER | RTM_DELTFILTER if message.port_number() != own => {
                 changes.filters.insert(index);
             }
-            RTM_DELROUTE if message.port_number() != own => changes.routes = true,
+            RTM_NEWROUTE | RTM_DELROUTE if message.port_number() != own => changes.routes = true,
             RTM_NEWADDR | RTM_DELADDR => {
                 changes.configured.insert(index);
             }
@@ -179,8 +180,11 @@ mod tests {
         assert_eq!(changes.configured, [6, 8].into());
         read(&notification(RTM_DELROUTE, 41, 0), 41, &mut changes);
         assert!(!changes.routes);
-        read(&notification(RTM_DELROUTE, 42, 0), 41, &mut changes);
-        assert!(changes.routes);
+        for kind in [RTM_NEWROUTE, RTM_DELROUTE] {
+            changes.routes = false;
+            read(&notification(kind, 42, 0), 41, &mut changes);
+            assert!(changes.routes);
+        }
         read(&notification(RTM_NEWQDISC, 42, 4)[..20], 41, &mut changes);
         assert!(!changes.overrun, "a torn datagram has no message");
     }

@@ -178,6 +178,9 @@ fn routes_and_names_are_restored(testbed: &Testbed) {
     until("the repair is reported", || {
         testbed.output_of(&["status"]).contains("routes through it were deleted")
     });
+    let far = testbed.address("ramberget");
+    tool("ip", &format!("netns exec gw.foreign.save ip route replace unreachable {far}"));
+    until("the replaced route is back", || routes() == before);
     tool("ip", "netns del gw.foreign.save");
     until("the name is back", || Path::new("/run/netns/gw.foreign.save").exists());
     assert_eq!(testbed.exit_code("save", "true"), Some(0));
