@@ -10,7 +10,7 @@ use groundwave_simulation::MeshSnapshot;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
     CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, Port, Reading,
-    ReportRoutes, Settings, Side, SideReading, Work,
+    ReportRoutes, Settings, Side, SideReading, SideView, Work,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -76,17 +76,21 @@ impl<S: MeshSnapshot> Driver<S> {
             self.watched.network.set_up(settings);
         }
         let mut whole = (*view.testbed).clone();
-        let bound = |from, to| view.testbed.settings.as_ref()?.bound(from, to).cloned();
+        let settings = view.testbed.settings.as_ref();
         let mut sightings = Vec::new();
         for (_, side) in view.testbed.sides() {
-            if let Some(port) = bound(side.from, side.to) {
-                let key = LinkDirection { from: side.from, to: side.to };
-                let state = Side { generation: side.generation, shape: side.shape };
-                sightings.push(self.follow(key, &port, state).await);
+            let key = LinkDirection { from: side.from, to: side.to };
+            let state = Side { generation: side.generation, shape: side.shape };
+            match way(settings, key) {
+                Way::Port(port) => sightings.push(self.follow(key, &port, state).await),
+                Way::None => sightings.push(not_emulated(key, state)),
+                Way::VethPair => {}
             }
         }
-        let free = |from, to| bound(from, to).is_none() && bound(to, from).is_none();
-        whole.wires.retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
+        whole.wires.retain(|wire| {
+            let SideView { from, to, .. } = wire.sides[0];
+            way(settings, LinkDirection { from, to }) == Way::VethPair
+        });
         sightings.extend(self.watched.network.adopt(&whole)?);
         self.watched.report(sightings);
         self.report_means();
@@ -186,14 +190,10 @@ impl<S: MeshSnapshot> Driver<S> {
                 }
                 Work::Shape { from, to, number, side } => {
                     let key = LinkDirection { from, to };
-                    let settings = self.settings.as_ref();
-                    let port = settings.and_then(|settings| settings.bound(from, to)).cloned();
-                    let back = settings.is_some_and(|settings| settings.bound(to, from).is_some());
-                    match port {
-                        Some(port) => sightings.push(self.follow(key, &port, side).await),
-                        // The opposite direction is bound to a port: a veth pair would bypass it.
-                        None if back => {}
-                        None => desired.push((key, number, side)),
+                    match way(self.settings.as_ref(), key) {
+                        Way::Port(port) => sightings.push(self.follow(key, &port, side).await),
+                        Way::VethPair => desired.push((key, number, side)),
+                        Way::None => sightings.push(not_emulated(key, side)),
                     }
                 }
                 Work::Routes { node, next_hops } => routes.push((node, next_hops)),
@@ -369,8 +369,74 @@ impl<S: MeshSnapshot> Driver<S> {
     }
 }
 
+/// Realisation of a direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    /// The port that it is bound to.
+    Port(Port),
+    /// A veth pair, or a share of the segment.
+    VethPair,
+    /// None: the opposite direction is bound to a port, which a veth pair would bypass.
+    None,
+}
+
+fn way(settings: Option<&Settings>, LinkDirection { from, to }: LinkDirection) -> Way {
+    let bound = |from, to| settings.and_then(|settings| settings.bound(from, to));
+    match (bound(from, to), bound(to, from)) {
+        (Some(port), _) => Way::Port(port.clone()),
+        (None, None) => Way::VethPair,
+        (None, Some(_)) => Way::None,
+    }
+}
+
+/// Observation of a direction that nothing carries out.
+fn not_emulated(side: LinkDirection, state: Side) -> Observation {
+    let failure = "not emulated: its opposite direction is bound to a port, and this one is not";
+    Observation {
+        side,
+        generation: state.generation,
+        failure: Some(failure.to_owned()),
+        repaired: None,
+        reading: None,
+    }
+}
+
 /// Waits for a notification of the kernel about a bound interface, at `from` or later.
 async fn bound_changed(ports: &mut BoundPorts, from: Instant) -> Result<(), String> {
     sleep_until(from).await;
     ports.until_changed().await
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_simulation::testbed::{Binding, MediumAccess, Protocol, Shape, Wiring};
+
+    use super::*;
+
+    #[test]
+    fn direction_beside_a_bound_one_is_not_emulated() {
+        let [a, b, c] = ["a", "b", "c"].map(NodeId::named);
+        let port = Port::Interface("eth1".to_owned());
+        let settings = Settings {
+            name: "way".to_owned(),
+            network: [10, 77],
+            routing: Protocol::None,
+            wiring: Wiring::Link,
+            names: BTreeMap::new(),
+            routing_of: BTreeMap::new(),
+            mac: MediumAccess::default(),
+            bindings: vec![Binding { from: a, to: b, port: port.clone() }],
+            scenario: None,
+        };
+        let of = |from, to| way(Some(&settings), LinkDirection { from, to });
+        assert_eq!((of(a, b), of(b, a)), (Way::Port(port), Way::None));
+        assert_eq!(
+            (of(a, c), way(None, LinkDirection { from: b, to: a })),
+            (Way::VethPair, Way::VethPair)
+        );
+        let side = LinkDirection { from: b, to: a };
+        let seen = not_emulated(side, Side { generation: 3, shape: Shape::DOWN });
+        assert_eq!((seen.side, seen.generation, seen.reading), (side, 3, None));
+        assert!(seen.failure.unwrap().starts_with("not emulated: its opposite direction"));
+    }
 }
