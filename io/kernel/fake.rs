@@ -36,6 +36,8 @@ struct State {
     sent: Vec<Request>,
     /// Interfaces that other programs changed.
     changed: Vec<String>,
+    /// Interfaces that were removed and are there again.
+    returned: Vec<String>,
     /// Ports whose incoming traffic is redirected to a device that another program deleted.
     without_device: BTreeSet<String>,
 }
@@ -132,6 +134,15 @@ impl Fake {
         self.notify(&mut state, interface);
     }
 
+    /// Adds a removed interface again, as a bare one with another index.
+    pub fn return_interface(&self, interface: &str) {
+        let mut state = self.lock();
+        let last = state.devices.values().map(|device| device.link.index).max().unwrap_or_default();
+        state.devices.insert(interface.to_owned(), Device::new(last + 1));
+        state.returned.push(interface.to_owned());
+        self.notify(&mut state, interface);
+    }
+
     /// Drops the notifications that were not read yet, as a kernel does when there are too many; the
     /// reader is told that some were lost.
     pub fn lose_notifications(&self) {
@@ -221,6 +232,10 @@ impl Kernel for Fake {
         Ok(changed)
     }
 
+    fn returned(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lock().returned)
+    }
+
     async fn until_changed(&mut self) -> Result<(), KernelError> {
         while self.lock().changed.is_empty() {
             self.notifications.notified().await;
@@ -260,7 +275,15 @@ impl Kernel for Fake {
         device.link = Link { index: INCOMING + base.index, is_ifb: true, ..base };
         state.without_device.remove(interface);
         state.devices.insert(interface.to_owned(), device);
-        Ok(true)
+        // The device is there before its redirection.
+        match state.failure() {
+            Some(errno) => Err(KernelError::Rejected {
+                what: format!("redirect {interface}"),
+                errno,
+                detail: Some("simulated failure".to_owned()),
+            }),
+            None => Ok(true),
+        }
     }
 
     async fn release(&mut self, interface: &str) -> Result<(), KernelError> {

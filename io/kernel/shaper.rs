@@ -152,9 +152,20 @@ impl<K: Kernel> Shaper<K> {
         }
         self.supports(interface)?;
         let was_empty = before.is_empty();
-        let before = match !target.is_empty() && self.kernel.prepare(interface).await? {
-            true => query(&mut self.kernel, interface).await?,
-            false => before,
+        let prepared = match target.is_empty() {
+            true => Ok(false),
+            false => self.kernel.prepare(interface).await,
+        };
+        let before = match prepared {
+            Ok(true) => query(&mut self.kernel, interface).await?,
+            Ok(false) => before,
+            Err(err) => {
+                // A part of it may be there.
+                if was_empty && let Err(left) = self.kernel.release(interface).await {
+                    tracing::error!(interface, err = %left, "the way of incoming traffic is left half made");
+                }
+                return Err(err);
+            }
         };
         let mut outcome = self.put_in_force(interface, impairment, before, target).await;
         if let Ok(reading) = &mut outcome {

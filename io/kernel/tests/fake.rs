@@ -37,6 +37,20 @@ fn the_model_conforms_with_and_without_netem() {
 }
 
 #[test]
+fn incoming_traffic_that_cannot_be_redirected_leaves_no_device() {
+    block_on(async {
+        let mut fake = Fake::new(&["eth0"]);
+        let mut shaper = shaper(&fake).await;
+        fake.fail_at(1, 95);
+        let error = shaper.apply("incoming:eth0", &delayed(1)).await.unwrap_err();
+        assert!(error.to_string().contains("redirect incoming:eth0"), "{error}");
+        assert_eq!(fake.link("incoming:eth0").await.unwrap().index, 0, "no device is left");
+        let reading = shaper.apply("incoming:eth0", &delayed(1)).await.unwrap();
+        assert_eq!(reading.impairment, delayed(1));
+    });
+}
+
+#[test]
 fn incoming_traffic_of_the_model_conforms_with_and_without_ifb() {
     block_on(async {
         let whole = Fake::new(&["eth0"]);
