@@ -23,6 +23,19 @@ const UNIT: &str = include_str!("impaird.service");
 /// Line of the unit file before which that of the group stands.
 const UNIT_GROUP_PLACE: &str = "\n# Netlink to the kernel";
 
+/// Lines of the unit file, and what they are for ports in other namespaces: to enter those of other processes.
+const UNIT_OF_NAMESPACES: [(&str, &str); 3] = [
+    (
+        "AmbientCapabilities=CAP_NET_ADMIN\n",
+        "AmbientCapabilities=CAP_NET_ADMIN CAP_SYS_ADMIN CAP_SYS_PTRACE\n",
+    ),
+    (
+        "CapabilityBoundingSet=CAP_NET_ADMIN\n",
+        "CapabilityBoundingSet=CAP_NET_ADMIN CAP_SYS_ADMIN CAP_SYS_PTRACE\n",
+    ),
+    ("RestrictNamespaces=yes\n", "RestrictNamespaces=net\n"),
+];
+
 /// Serve the impairment API on a Unix socket
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -50,7 +63,8 @@ pub struct Impaird {
     #[arg(long)]
     check: bool,
 
-    /// Print the systemd unit file and exit; with the group of the configuration, if it has one
+    /// Print the systemd unit file and exit; with the group of the configuration, if it has one, and the
+    /// capabilities for its ports in other namespaces
     #[arg(long)]
     unit: bool,
 }
@@ -129,14 +143,21 @@ impl Impaird {
         ImpairDaemon::start(&config)?.run()
     }
 
-    /// The unit file; with the group of the configuration, if there is one.
+    /// The unit file; with the group of the configuration, if there is one, and what ports in other namespaces need.
     fn unit_file(&self) -> Result<String, Failure> {
         let is_configured = self.config.is_some() || Path::new(CONFIG_PATH).exists();
         if self.interfaces.is_some() || !is_configured {
             return Ok(UNIT.to_owned());
         }
-        let Some(group) = self.configuration()?.access.group else {
-            return Ok(UNIT.to_owned());
+        let config = self.configuration()?;
+        let mut unit = UNIT.to_owned();
+        if config.ports.iter().any(|port| port.namespace.is_some()) {
+            for (of_own, of_namespaces) in UNIT_OF_NAMESPACES {
+                unit = unit.replace(of_own, of_namespaces);
+            }
+        }
+        let Some(group) = config.access.group else {
+            return Ok(unit);
         };
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if group.is_empty() || !group.chars().all(allowed) {
@@ -144,7 +165,7 @@ impl Impaird {
             return Err(Failure::Input(format!("invalid group: found {group:?}, {what}")));
         }
         let line = format!("SupplementaryGroups={group}\n");
-        Ok(UNIT.replace(UNIT_GROUP_PLACE, &format!("{line}{UNIT_GROUP_PLACE}")))
+        Ok(unit.replace(UNIT_GROUP_PLACE, &format!("{line}{UNIT_GROUP_PLACE}")))
     }
 
     fn configuration(&self) -> Result<Config, Failure> {
@@ -179,5 +200,37 @@ impl Impaird {
         }
         config.take_over |= self.take_over;
         Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_of_ports_in_namespaces_may_enter_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("impaird.toml");
+        let unit = |ports: [&str; 2]| {
+            let ports = Direction::BOTH.into_iter().zip(ports).map(|(direction, port)| {
+                format!("[[ports]]\ndirection = \"{direction}\"\ninterface = \"{port}\"\n")
+            });
+            std::fs::write(&file, ports.collect::<String>()).unwrap();
+            let (socket, interfaces) = (None, None);
+            let config = Some(file.clone());
+            let (take_over, check, unit) = (false, false, true);
+            Impaird { config, socket, interfaces, take_over, check, unit }.unit_file().unwrap()
+        };
+        assert_eq!(unit(["eth1", "eth2"]), UNIT);
+        let entering = unit(["eth1", "netns:blue/eth0"]);
+        let capabilities = "CAP_NET_ADMIN CAP_SYS_ADMIN CAP_SYS_PTRACE";
+        for line in [
+            format!("AmbientCapabilities={capabilities}"),
+            format!("CapabilityBoundingSet={capabilities}"),
+            "RestrictNamespaces=net".to_owned(),
+        ] {
+            assert!(entering.lines().any(|other| other == line), "{line}: {entering}");
+        }
+        assert_eq!(entering.lines().count(), UNIT.lines().count());
     }
 }
