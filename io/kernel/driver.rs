@@ -6,7 +6,8 @@ use std::time::Duration;
 use groundwave_engine::{Effects, Handle, Snapshot};
 use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_impair::{
-    Applied, Capabilities, Direction, Failure, FailureKind, LinkStats, ObserveImpairment, ShapePort,
+    Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats,
+    ObserveImpairment, ShapePort,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -34,8 +35,8 @@ pub struct Driver<K: Kernel, S: Snapshot> {
     effects: Effects<ShapePort>,
     calls: mpsc::Receiver<DriverCall>,
     generations: Vec<u64>,
-    /// The last request of each port.
-    requests: Vec<Option<ShapePort>>,
+    /// The last request of each port that was put in force; `None` before the first, and where none is known.
+    granted: Vec<Option<Option<Impairment>>>,
     /// The last reading of each port.
     seen: Vec<Option<Applied>>,
     /// Time from which notifications are read.
@@ -103,7 +104,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         let driver = Self {
             shaper,
             generations: vec![0; interfaces.len()],
-            requests: vec![None; interfaces.len()],
+            granted: vec![None; interfaces.len()],
             seen: vec![None; interfaces.len()],
             interfaces,
             world,
@@ -121,6 +122,10 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             if let Err(failure) = self.read(direction).await {
                 tracing::warn!(%direction, failure = failure.message, "a port cannot be read");
             }
+            // A daemon that ran before has put it in force.
+            let found = self.seen[direction.index()].as_ref().map(|found| &found.impairment);
+            let found = found.filter(|found| !found.is_empty()).cloned();
+            self.granted[direction.index()] = found.map(Some);
         }
         let (mut ended, mut deaf) = (false, false);
         while !(ended && deaf) {
@@ -137,6 +142,8 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                     self.read_changed(notified).await;
                 }
             }
+            // Whoever read the port may have noticed it.
+            self.shape_returned().await;
         }
     }
 
@@ -174,7 +181,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         }
     }
 
-    /// Applies the requests of ports again whose namespace is another one.
+    /// Applies the requests of ports again whose interface or namespace is another one.
     async fn shape_returned(&mut self) {
         let returned = self.shaper.returned();
         if returned.is_empty() {
@@ -185,15 +192,34 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             if !returned.contains(interface) {
                 continue;
             }
-            tracing::warn!(%direction, interface, "its namespace is another one: the last request is applied again");
-            match self.requests[direction.index()].clone() {
-                Some(request) => self.shape(request).await,
+            match self.granted[direction.index()].clone() {
+                Some(impairment) => {
+                    tracing::warn!(%direction, interface, "another interface than before: the last request is applied again");
+                    self.shape_again(direction, impairment).await;
+                }
                 None => {
                     // A failure shows when somebody reads the port.
                     let _ = self.refresh(direction).await;
                 }
             }
         }
+    }
+
+    /// Applies a request again that was in force. No caller waits for the outcome.
+    async fn shape_again(&mut self, direction: Direction, impairment: Option<Impairment>) {
+        let interface = &self.interfaces[direction.index()];
+        let outcome = match &impairment {
+            Some(impairment) => self.shaper.apply(interface, impairment).await,
+            None => self.shaper.clear(interface).await,
+        };
+        let applied = match outcome {
+            Ok(reading) => Some(reading),
+            Err(err) => {
+                tracing::error!(%direction, interface, %err, "the last request is not in force again");
+                self.shaper.read(interface).await.ok()
+            }
+        };
+        self.report(direction, applied.map(stamp), None).await;
     }
 
     async fn answer(&mut self, call: DriverCall) {
@@ -233,7 +259,6 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             tracing::warn!(direction = %effect.direction, failure = failure.message, "no such port");
             return;
         }
-        self.requests[effect.direction.index()] = Some(effect.clone());
         let ShapePort { direction, generation, impairment } = effect;
         let interface = &self.interfaces[direction.index()];
         let outcome = match &impairment {
@@ -241,7 +266,10 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             None => self.shaper.clear(interface).await,
         };
         let (applied, failure) = match outcome {
-            Ok(reading) => (Some(stamp(reading)), None),
+            Ok(reading) => {
+                self.granted[direction.index()] = Some(impairment);
+                (Some(stamp(reading)), None)
+            }
             Err(err) => {
                 tracing::debug!(%direction, generation, %err, "a requested is not in force");
                 let left = self.shaper.read(interface).await;

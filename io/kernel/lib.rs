@@ -23,12 +23,14 @@ pub mod import;
 mod import_tc;
 pub mod incoming;
 mod limits;
+mod link_message;
 pub mod linux_tc;
 pub mod message;
 mod namespaces;
 pub mod netem;
 mod netem_plan;
 mod placed;
+mod port_indices;
 mod probe;
 mod qdisc_params;
 mod query;
@@ -111,8 +113,8 @@ pub trait Kernel: Send + 'static {
         Ok(Vec::new())
     }
 
-    /// Names of ports whose network namespace is another one since the last call, so that nothing requested is in
-    /// force there.
+    /// Names of ports whose interface or network namespace is another one since the last call, so that nothing
+    /// requested is in force there.
     fn returned(&mut self) -> Vec<String> {
         Vec::new()
     }

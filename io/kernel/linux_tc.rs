@@ -1,6 +1,5 @@
 //! Traffic control of the running kernel, over a netlink socket.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -9,21 +8,19 @@ use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, Watc
 use netlink_packet_core::{DecodeError, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFF_UP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE,
-    IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK,
-    RTM_GETQDISC, RTM_GETTFILTER, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
+    EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_IFNAME, RTM_GETLINK, RTM_GETQDISC,
+    RTM_GETTFILTER, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
 };
 
 use super::batch::Message;
 use super::incoming;
+use super::link_message::{LINK_HEADER_BYTES, read_link};
 use super::message::TC_HEADER_BYTES;
+use super::port_indices::PortIndices;
 use super::{
     Counters, FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, Qdisc, ReadBack,
     Redirection, Request, Verb,
 };
-
-/// Bytes of `struct ifinfomsg`.
-const LINK_HEADER_BYTES: usize = 16;
 
 /// Traffic control of the running kernel, in one network namespace.
 #[derive(Debug)]
@@ -32,10 +29,7 @@ pub struct LinuxTc {
     watch: WatchSocket,
     wake: ReadySockets,
     release: String,
-    /// Last seen indices of interfaces by name.
-    indices: BTreeMap<String, u32>,
-    /// Last seen indices of the interfaces whose incoming traffic is a port, by the name of the port.
-    bases: BTreeMap<String, u32>,
+    ports: PortIndices,
 }
 
 impl LinuxTc {
@@ -59,15 +53,14 @@ impl LinuxTc {
             watch,
             wake,
             release: release.release().to_string_lossy().into_owned(),
-            indices: BTreeMap::new(),
-            bases: BTreeMap::new(),
+            ports: PortIndices::default(),
         })
     }
 
-    /// Presence of an interface with this name.
+    /// Index of the interface with this name, or alternative name; `None` without one.
     #[must_use]
-    pub fn has_interface(&self, name: &str) -> bool {
-        self.socket.index(name).is_ok()
+    pub fn index_of(&self, name: &str) -> Option<u32> {
+        self.socket.index(name).ok()
     }
 
     fn look_up(&mut self, interface: &str) -> Result<Link, KernelError> {
@@ -75,15 +68,41 @@ impl LinuxTc {
         link_of(interface, self.call()?.pop())
     }
 
+    /// The interface of a port, which is noted, also that it is not there.
+    fn look_up_for(&mut self, port: &str, interface: &str) -> Result<Link, KernelError> {
+        let found = self.look_up(interface);
+        match &found {
+            Ok(link) => self.note(port, Some(link.index)),
+            Err(KernelError::Gone { .. }) => self.note(port, None),
+            Err(_) => {}
+        }
+        found
+    }
+
+    /// Notes the interface of a port, `None` where it is not there. The device of the incoming traffic of an earlier
+    /// one is removed.
+    fn note(&mut self, port: &str, index: Option<u32>) {
+        let before = self.ports.note(port, index).filter(|_| incoming::base_of(port).is_some());
+        let Some(before) = before else {
+            return;
+        };
+        self.ports.note_device(port, None);
+        if let Ok(device) = self.look_up(&incoming::device_of(before))
+            && device.is_ifb
+            && let Err(err) = self.execute(&incoming::delete_device(device.index))
+        {
+            tracing::warn!(port, %err, "the device of an interface that is no more is left");
+        }
+    }
+
     /// The device of a port that is the incoming traffic of the interface `base`; one without an index
     /// where there is none at present.
     fn incoming(&mut self, port: &str, base: &str) -> Result<Link, KernelError> {
-        let base = self.look_up(base)?;
-        self.bases.insert(port.to_owned(), base.index);
+        let base = self.look_up_for(port, base)?;
         let name = incoming::device_of(base.index);
         match self.look_up(&name) {
             Ok(device) if device.is_ifb => {
-                self.indices.insert(port.to_owned(), device.index);
+                self.ports.note_device(port, Some(device.index));
                 let redirection = self.redirection(base.index, Some(&device))?;
                 Ok(Link { redirection, ..device })
             }
@@ -93,7 +112,7 @@ impl LinuxTc {
                 detail: Some("another program has an interface of this name".to_owned()),
             }),
             Err(KernelError::Gone { .. }) => {
-                self.indices.remove(port);
+                self.ports.note_device(port, None);
                 let redirection = self.redirection(base.index, None)?;
                 let Link { mtu_bytes, gso_bytes_max, tx_queue_packets, .. } = base;
                 let sizes = Link { mtu_bytes, gso_bytes_max, tx_queue_packets, ..Link::default() };
@@ -195,9 +214,7 @@ impl Kernel for LinuxTc {
         if let Some(base) = incoming::base_of(interface) {
             return self.incoming(interface, base);
         }
-        let link = self.look_up(interface)?;
-        self.indices.insert(interface.to_owned(), link.index);
-        Ok(link)
+        self.look_up_for(interface, interface)
     }
 
     async fn prepare(&mut self, interface: &str) -> Result<bool, KernelError> {
@@ -250,7 +267,7 @@ impl Kernel for LinuxTc {
         if device.index != 0 {
             self.execute(&incoming::delete_device(device.index))?;
         }
-        self.indices.remove(interface);
+        self.ports.note_device(interface, None);
         Ok(())
     }
 
@@ -267,16 +284,15 @@ impl Kernel for LinuxTc {
             what: "receive the kernel's notifications".to_owned(),
             source,
         })?;
-        let is_changed = |(name, index): &(&String, &u32)| {
-            changes.overrun
-                || changes.disciplines.contains(*index)
-                || changes.filters.contains(*index)
-                || changes.removed.contains(*index)
-                || changes.present.get(*name).is_some_and(|now| now != *index)
-        };
-        let own = self.indices.iter().chain(&self.bases);
-        let changed: BTreeSet<_> = own.filter(is_changed).map(|(name, _)| name.clone()).collect();
+        let changed = self.ports.changed(&changes);
+        for port in self.ports.removed(&changes) {
+            self.note(&port, None);
+        }
         Ok(changed.into_iter().collect())
+    }
+
+    fn returned(&mut self) -> Vec<String> {
+        self.ports.take_returned()
     }
 
     async fn until_changed(&mut self) -> Result<(), KernelError> {
@@ -320,7 +336,7 @@ impl Kernel for LinuxTc {
         parents: [Handle; N],
     ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
         // The index rarely changes: the disciplines of the last one are read in the same call.
-        let last = self.indices.get(interface).copied();
+        let last = self.ports.interface(interface);
         let Some(index) = last.filter(|_| incoming::base_of(interface).is_none()) else {
             let link = self.link(interface).await?;
             let found = self.qdiscs(link.index, parents)?;
@@ -330,11 +346,15 @@ impl Kernel for LinuxTc {
         self.add_qdisc_requests(index, &parents);
         let mut answers = self.call()?;
         let qdiscs = answers.split_off(1);
-        let link = link_of(interface, answers.pop())?;
+        let link = link_of(interface, answers.pop());
+        if let Err(KernelError::Gone { .. }) = link {
+            self.note(interface, None);
+        }
+        let link = link?;
         if link.index == index {
             return Ok((link, read_qdiscs(index, parents, qdiscs)?));
         }
-        self.indices.insert(interface.to_owned(), link.index);
+        self.note(interface, Some(link.index));
         let found = self.qdiscs(link.index, parents)?;
         Ok((link, found))
     }
@@ -407,41 +427,6 @@ fn lookup_error(what: &str, interface: &str, err: NetlinkError) -> KernelError {
         }
         other => KernelError::netlink(what, other),
     }
-}
-
-/// Kinds of interfaces that forward frames between their ports.
-const FORWARDING: [&str; 2] = ["bridge", "openvswitch"];
-
-/// Decodes `struct ifinfomsg` and its attributes.
-fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
-    const NAME: &str = "an interface";
-    let [_, index, flags, _] = words(NAME, body)?;
-    let attrs = Attrs::read(NAME, &body[LINK_HEADER_BYTES..])?;
-    let number = |kind| Ok::<_, DecodeError>(attrs.words::<1>(kind)?.map(|[number]| number));
-    // struct rtnl_link_stats64: packets, bytes, errors and drops, receive before transmit.
-    let stats = attrs.get(IFLA_STATS64).unwrap_or_default();
-    let (stats, _) = stats.as_chunks::<8>();
-    let counter = |at: usize| stats.get(at).map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-    let mtu_bytes = number(IFLA_MTU)?.unwrap_or_default();
-    let gso_bytes_max = number(IFLA_GSO_MAX_SIZE)?.unwrap_or_default();
-    let segments_max = number(IFLA_GSO_MAX_SEGS)?.unwrap_or(u32::MAX);
-    let kind = attrs.nest(IFLA_LINKINFO)?.and_then(|info| info.text(IFLA_INFO_KIND));
-    Ok(Link {
-        index,
-        mtu_bytes,
-        gso_bytes_max: match segments_max {
-            0 | 1 => gso_bytes_max.min(mtu_bytes),
-            _ => gso_bytes_max,
-        },
-        tx_queue_packets: number(IFLA_TXQLEN)?.unwrap_or_default(),
-        tx_packets: counter(1),
-        tx_bytes: counter(3),
-        tx_dropped: counter(7),
-        is_ifb: kind.as_deref() == Some(incoming::IFB),
-        is_down: flags & IFF_UP as u32 == 0,
-        redirection: Redirection::InForce,
-        forwards: kind.is_some_and(|kind| FORWARDING.contains(&kind.as_str())),
-    })
 }
 
 /// Decodes `struct tcmsg` and its attributes.

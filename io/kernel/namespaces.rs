@@ -1,7 +1,8 @@
 //! Ports in several network namespaces, as the interfaces of one kernel.
 //!
 //! A port is named by its namespace and its name there. Indices of interfaces are those of this module:
-//! two namespaces may use the same ones.
+//! two namespaces may use the same ones. A namespace that is no more is let go: a socket in it would keep it, and
+//! requests would succeed on interfaces that nobody has.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -19,8 +20,10 @@ use super::{
 /// Traffic control of the running kernel in the namespaces of some ports.
 #[derive(Debug)]
 pub struct Namespaces {
-    /// One for each namespace; the first one is that of capabilities.
-    kernels: Vec<LinuxTc>,
+    /// One for each namespace; `None` of one that is no more. The first one is that of capabilities.
+    kernels: Vec<Option<LinuxTc>>,
+    /// Name and version of the backend.
+    backend: (String, String),
     /// Namespace and name there of each port.
     ports: BTreeMap<String, (usize, String)>,
     /// Namespace and index there, in the order of own indices from 1.
@@ -29,10 +32,12 @@ pub struct Namespaces {
     replacements: Option<UnboundedReceiver<Replacement>>,
     /// Ports whose namespace is another one since the last call of [`Kernel::returned`].
     returned: Vec<String>,
+    /// Ports whose namespace is no more since the last call of [`Kernel::changed`].
+    vanished: Vec<String>,
 }
 
-/// Place of a namespace, and sockets in the one that is there now.
-pub type Replacement = (usize, LinuxTc);
+/// Place of a namespace, and sockets in the one that is there now; `None` where there is none.
+pub type Replacement = (usize, Option<LinuxTc>);
 
 /// A port: its name for callers, and the file of its namespace, if not that of the process, with its
 /// name there.
@@ -54,13 +59,17 @@ impl Namespaces {
             }
             names.insert(name.clone(), (place, inside.clone()));
         }
-        let kernels = paths.into_iter().map(LinuxTc::open).collect::<Result<_, _>>()?;
+        let kernels: Vec<LinuxTc> =
+            paths.into_iter().map(LinuxTc::open).collect::<Result<_, _>>()?;
+        let backend = kernels.first().map(Kernel::backend).unwrap_or_default();
         Ok(Self {
-            kernels,
+            kernels: kernels.into_iter().map(Some).collect(),
+            backend,
             ports: names,
             indices: Vec::new(),
             replacements: None,
             returned: Vec::new(),
+            vanished: Vec::new(),
         })
     }
 
@@ -81,9 +90,25 @@ impl Namespaces {
         let Some(own) = self.kernels.get_mut(place) else {
             return;
         };
-        *own = kernel;
         let ports = self.ports.iter().filter(|(_, (space, _))| *space == place);
-        self.returned.extend(ports.map(|(port, _)| port.clone()));
+        let ports = ports.map(|(port, _)| port.clone());
+        match &kernel {
+            Some(_) => self.returned.extend(ports),
+            None => self.vanished.extend(ports),
+        }
+        *own = kernel;
+    }
+
+    /// Traffic control in a namespace.
+    fn kernel(&mut self, space: usize) -> Result<&mut LinuxTc, KernelError> {
+        let port = self.ports.iter().find(|(_, (own, _))| *own == space);
+        let kernel = self.kernels.get_mut(space).and_then(Option::as_mut);
+        kernel.ok_or_else(|| KernelError::Gone {
+            what: match port {
+                Some((port, _)) => format!("{port}, and no such network namespace at present"),
+                None => "in a network namespace that is no more".to_owned(),
+            },
+        })
     }
 
     /// Namespace of a name, and the name there; one that is not of a port is of the first namespace.
@@ -114,32 +139,33 @@ impl Namespaces {
 
 impl Kernel for Namespaces {
     fn backend(&self) -> (String, String) {
-        self.kernels[0].backend()
+        self.backend.clone()
     }
 
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
         let (space, name) = self.place(interface);
-        let link = self.kernels[space].link(&name).await?;
+        let link = self.kernel(space)?.link(&name).await?;
         Ok(Link { index: self.own(space, link.index), ..link })
     }
 
     async fn prepare(&mut self, interface: &str) -> Result<bool, KernelError> {
         let (space, name) = self.place(interface);
-        self.kernels[space].prepare(&name).await
+        self.kernel(space)?.prepare(&name).await
     }
 
     async fn release(&mut self, interface: &str) -> Result<(), KernelError> {
         let (space, name) = self.place(interface);
-        self.kernels[space].release(&name).await
+        self.kernel(space)?.release(&name).await
     }
 
     async fn has_ifb(&mut self) -> Result<bool, KernelError> {
-        self.kernels[0].has_ifb().await
+        self.kernel(0)?.has_ifb().await
     }
 
     fn changed(&mut self) -> Result<Vec<String>, KernelError> {
-        let mut changed = Vec::new();
+        let mut changed = std::mem::take(&mut self.vanished);
         for (space, kernel) in self.kernels.iter_mut().enumerate() {
+            let Some(kernel) = kernel else { continue };
             let names = kernel.changed()?;
             let ports =
                 self.ports.iter().filter(|(_, (own, name))| *own == space && names.contains(name));
@@ -149,15 +175,24 @@ impl Kernel for Namespaces {
     }
 
     fn returned(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.returned)
+        let mut returned = std::mem::take(&mut self.returned);
+        for (space, kernel) in self.kernels.iter_mut().enumerate() {
+            let names = kernel.as_mut().map(Kernel::returned).unwrap_or_default();
+            let ports =
+                self.ports.iter().filter(|(_, (own, name))| *own == space && names.contains(name));
+            returned.extend(ports.map(|(port, _)| port.clone()));
+        }
+        returned
     }
 
     async fn until_changed(&mut self) -> Result<(), KernelError> {
         let Self { kernels, replacements, .. } = self;
         let replacement = {
             type Wait<'k> = Pin<Box<dyn Future<Output = Result<(), KernelError>> + Send + 'k>>;
-            let waits =
-                kernels.iter_mut().map(|kernel| Box::pin(kernel.until_changed()) as Wait<'_>);
+            let waits = kernels
+                .iter_mut()
+                .flatten()
+                .map(|kernel| Box::pin(kernel.until_changed()) as Wait<'_>);
             let mut waits: Vec<Wait<'_>> = waits.collect();
             let any = poll_fn(|context| {
                 let mut outcomes = waits.iter_mut().map(|wait| wait.as_mut().poll(context));
@@ -174,7 +209,7 @@ impl Kernel for Namespaces {
 
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
         let (space, index) = self.real(index);
-        self.kernels[space].get(index, parent).await
+        self.kernel(space)?.get(index, parent).await
     }
 
     async fn get_many(
@@ -183,7 +218,7 @@ impl Kernel for Namespaces {
         parents: &[Handle],
     ) -> Result<Vec<Option<Qdisc>>, KernelError> {
         let (space, index) = self.real(index);
-        self.kernels[space].get_many(index, parents).await
+        self.kernel(space)?.get_many(index, parents).await
     }
 
     async fn filters(
@@ -192,14 +227,14 @@ impl Kernel for Namespaces {
         parent: Handle,
     ) -> Result<Vec<FilterMessage>, KernelError> {
         let (space, index) = self.real(index);
-        self.kernels[space].filters(index, parent).await
+        self.kernel(space)?.filters(index, parent).await
     }
 
     async fn send_filters(&mut self, requests: &[FilterRequest]) -> Result<(), KernelError> {
         for request in requests {
             let (space, index) = self.real(request.index);
             let request = FilterRequest { index, ..request.clone() };
-            self.kernels[space].send_filters(&[request]).await?;
+            self.kernel(space)?.send_filters(&[request]).await?;
         }
         Ok(())
     }
@@ -210,13 +245,13 @@ impl Kernel for Namespaces {
         parents: [Handle; N],
     ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
         let (space, name) = self.place(interface);
-        let (link, qdiscs) = self.kernels[space].link_and_qdiscs(&name, parents).await?;
+        let (link, qdiscs) = self.kernel(space)?.link_and_qdiscs(&name, parents).await?;
         Ok((Link { index: self.own(space, link.index), ..link }, qdiscs))
     }
 
     async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
         let (space, index) = self.real(request.index);
-        self.kernels[space].send(&Request { index, ..request.clone() }).await
+        self.kernel(space)?.send(&Request { index, ..request.clone() }).await
     }
 
     async fn send_and_read<const N: usize>(
@@ -228,7 +263,7 @@ impl Kernel for Namespaces {
         let (space, index) = self.real(index);
         let requests: Vec<_> =
             requests.iter().map(|request| Request { index, ..request.clone() }).collect();
-        self.kernels[space].send_and_read(index, &requests, parents).await
+        self.kernel(space)?.send_and_read(index, &requests, parents).await
     }
 }
 

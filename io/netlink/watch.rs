@@ -12,9 +12,9 @@ use netlink_packet_core::NetlinkBuffer;
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    ENOBUFS, IFLA_IFNAME, RTM_DELADDR, RTM_DELLINK, RTM_DELQDISC, RTM_DELROUTE, RTM_DELTCLASS,
-    RTM_DELTFILTER, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWROUTE, RTM_NEWTCLASS,
-    RTM_NEWTFILTER,
+    AF_BRIDGE, ENOBUFS, IFLA_IFNAME, RTM_DELADDR, RTM_DELLINK, RTM_DELQDISC, RTM_DELROUTE,
+    RTM_DELTCLASS, RTM_DELTFILTER, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWROUTE,
+    RTM_NEWTCLASS, RTM_NEWTFILTER,
 };
 
 use super::attr::{Attrs, words};
@@ -134,7 +134,8 @@ fn read(datagram: &[u8], own: u32, changes: &mut Changes) {
                 let name = name(&message);
                 changes.present.extend(name.map(|name| (name, index)));
             }
-            RTM_DELLINK => {
+            // One that leaves a bridge is removed from that alone.
+            RTM_DELLINK if message.payload().first() != Some(&(AF_BRIDGE as u8)) => {
                 changes.removed.insert(index);
             }
             _ => {}
@@ -174,6 +175,11 @@ mod tests {
         read(&notification(RTM_DELLINK, 0, 5), 41, &mut changes);
         assert_eq!(changes.disciplines, [4].into());
         assert_eq!(changes.removed, [5].into());
+        let mut of_bridge = notification(RTM_DELLINK, 0, 7);
+        let payload = of_bridge.len() - NetlinkBuffer::new(&of_bridge[..]).payload_length();
+        of_bridge[payload] = AF_BRIDGE as u8;
+        read(&of_bridge, 41, &mut changes);
+        assert_eq!(changes.removed, [5].into(), "it is a port no more, and still there");
         read(&notification(RTM_NEWLINK, 0, 6), 41, &mut changes);
         assert_eq!(changes.present, [("eth7".to_owned(), 6)].into());
         read(&notification(RTM_DELADDR, 42, 8), 41, &mut changes);

@@ -1,6 +1,6 @@
-//! Ports of the daemon on this machine: their namespaces, also those of containers that start again, bus addresses and
-//! MTUs.
+//! Ports of the daemon on this machine: their namespaces, also those that are made again, bus addresses and MTUs.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn file(namespace: &NamespaceName) -> Result<PathBuf, String> {
     }
 }
 
-/// Traffic control in the namespaces of the ports; containers that start again are followed.
+/// Traffic control in the namespaces of the ports; those of containers and of names of `ip netns` are followed.
 ///
 /// # Errors
 /// When a namespace does not exist or cannot be entered.
@@ -55,43 +55,53 @@ pub fn kernel(ports: &[PortName]) -> Result<Namespaces, Failure> {
         .map(|(name, file, inside)| (name.clone(), file.as_deref(), inside.clone()))
         .collect();
     let namespaces = Namespaces::open(&spaces).map_err(Failure::machine)?;
-    let containers = containers(ports, &namespaces);
-    if containers.is_empty() {
+    let followed = followed(ports, &namespaces);
+    if followed.is_empty() {
         return Ok(namespaces);
     }
     let (sender, receiver) = unbounded_channel();
-    let follower = std::thread::Builder::new().name("containers".to_owned());
-    follower.spawn(move || follow(containers, &sender))?;
+    let follower = std::thread::Builder::new().name("namespaces".to_owned());
+    follower.spawn(move || follow(followed, &sender))?;
     Ok(namespaces.replaced_by(receiver))
 }
 
-/// A container with ports.
-struct Container {
-    name: String,
-    /// Place of its namespace.
+/// A namespace with ports whose name may become that of another one.
+struct FollowedNamespace {
+    name: NamespaceName,
+    /// Place of the namespace.
     place: usize,
     /// Names of its interfaces.
     interfaces: Vec<String>,
-    /// File of its namespace, and the identity of that.
+    /// File of the namespace, and the identity of that; `None` once it is no more.
     file: PathBuf,
-    identity: Option<PathBuf>,
+    identity: Option<Identity>,
 }
 
-/// Containers of the ports, with the namespaces that they have now.
-fn containers(ports: &[PortName], namespaces: &Namespaces) -> Vec<Container> {
-    let mut containers: Vec<Container> = Vec::new();
+/// Device and inode of the file of a namespace.
+type Identity = (u64, u64);
+
+/// Identity of the namespace with this file, if there is one.
+fn identity(file: &Path) -> Option<Identity> {
+    std::fs::metadata(file).ok().map(|facts| (facts.dev(), facts.ino()))
+}
+
+/// Namespaces of the ports that are followed, as they are now. That of a process is its own as long as the process
+/// runs.
+fn followed(ports: &[PortName], namespaces: &Namespaces) -> Vec<FollowedNamespace> {
+    let mut all: Vec<FollowedNamespace> = Vec::new();
     for port in ports {
-        let Some(NamespaceName::Container(name)) = &port.namespace else {
+        let Some(name @ (NamespaceName::Container(_) | NamespaceName::Netns(_))) = &port.namespace
+        else {
             continue;
         };
-        let known = containers.iter_mut().find(|container| container.name == *name);
+        let known = all.iter_mut().find(|space| space.name == *name);
         match (known, namespaces.place_of(&port.to_string())) {
-            (Some(container), _) => container.interfaces.push(port.interface.clone()),
+            (Some(space), _) => space.interfaces.push(port.interface.clone()),
             (None, Some(place)) => {
-                let file = file(&NamespaceName::Container(name.clone())).unwrap_or_default();
-                let identity = std::fs::read_link(&file).ok();
+                let file = file(name).unwrap_or_default();
+                let identity = identity(&file);
                 let interfaces = vec![port.interface.clone()];
-                containers.push(Container {
+                all.push(FollowedNamespace {
                     name: name.clone(),
                     place,
                     interfaces,
@@ -102,27 +112,27 @@ fn containers(ports: &[PortName], namespaces: &Namespaces) -> Vec<Container> {
             (None, None) => {}
         }
     }
-    containers
+    all
 }
 
-/// Time between two looks at the processes of containers.
+/// Time between two looks at the namespaces.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Follows containers until the daemon ends: one that has started again, with all its interfaces, is sent. A thread of
-/// its own, because it keeps the capabilities that the others drop, and because programs are asked.
-fn follow(mut containers: Vec<Container>, sender: &UnboundedSender<Replacement>) {
+/// Follows namespaces until the daemon ends: one that is another one now, with all its interfaces, is sent, and one that is
+/// no more. A thread of its own, because it keeps the capabilities that the others drop, and because programs are asked.
+fn follow(mut followed: Vec<FollowedNamespace>, sender: &UnboundedSender<Replacement>) {
     match keep_namespaces() {
-        Ok(kept) => tracing::debug!(%kept, "containers are followed"),
+        Ok(kept) => tracing::debug!(%kept, "namespaces are followed"),
         Err(err) => {
-            tracing::error!(%err, "containers that start again are not followed");
+            tracing::error!(%err, "namespaces that are made again are not followed");
             return;
         }
     }
     while !sender.is_closed() {
         std::thread::sleep(LOOK);
-        for container in &mut containers {
-            if let Some(kernel) = container.other_namespace()
-                && sender.send((container.place, kernel)).is_err()
+        for space in &mut followed {
+            if let Some(kernel) = space.look()
+                && sender.send((space.place, kernel)).is_err()
             {
                 return;
             }
@@ -130,24 +140,34 @@ fn follow(mut containers: Vec<Container>, sender: &UnboundedSender<Replacement>)
     }
 }
 
-impl Container {
-    /// Sockets in the namespace of the container, if that is another one than before and has its interfaces.
-    fn other_namespace(&mut self) -> Option<LinuxTc> {
-        if self.identity.is_some() && std::fs::read_link(&self.file).ok() == self.identity {
+impl FollowedNamespace {
+    /// Sockets in the namespace of this name, if that is another one than before and has its interfaces; the inner
+    /// `None` once where there is none.
+    fn look(&mut self) -> Option<Option<LinuxTc>> {
+        if self.identity.is_some() && identity(&self.file) == self.identity {
             return None;
         }
-        let file = file(&NamespaceName::Container(self.name.clone())).ok()?;
-        let identity = std::fs::read_link(&file).ok()?;
-        if Some(&identity) == self.identity.as_ref() {
-            self.file = file;
+        let found = file(&self.name).ok();
+        let now = found.as_deref().and_then(identity);
+        if let (Some(file), Some(_)) = (&found, now)
+            && now == self.identity
+        {
+            self.file.clone_from(file);
             return None;
         }
-        let kernel = LinuxTc::open(Some(&file)).ok()?;
-        if !self.interfaces.iter().all(|name| kernel.has_interface(name)) {
-            return None;
+        let kernel = found.as_deref().filter(|_| now.is_some()).and_then(|file| {
+            let kernel = LinuxTc::open(Some(file)).ok()?;
+            let has_all = self.interfaces.iter().all(|name| kernel.index_of(name).is_some());
+            has_all.then_some(kernel)
+        });
+        match (kernel, found) {
+            (Some(kernel), Some(file)) => {
+                (self.file, self.identity) = (file, now);
+                Some(Some(kernel))
+            }
+            // That one is no more, whatever has its name by now.
+            _ => self.identity.take().map(|_| None),
         }
-        (self.file, self.identity) = (file, Some(identity));
-        Some(kernel)
     }
 }
 

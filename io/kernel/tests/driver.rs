@@ -15,7 +15,7 @@ use groundwave_store::journal_file::{FileJournal, open};
 
 use super::super::{
     Driver, DriverHandle, Fake, FilterMessage, FilterRequest, Handle as KernelHandle, Kernel,
-    KernelError, Link, Options, Qdisc, Request, Shaper, Verb,
+    KernelError, Link, Netem, Options, Qdisc, Request, Shaper, Verb,
 };
 use super::random::block_on;
 
@@ -131,6 +131,55 @@ fn racing_requests_end_in_one_of_them() {
                 assert!(found == requested(true) || found == requested(false), "a mix: {found:?}");
             }
         }
+        drop(access);
+        running.stop().1.unwrap();
+        drop(handle);
+        driving.await.unwrap();
+    });
+}
+
+/// Waits until the interface has a delay of this length.
+async fn delayed_by(fake: &Fake, interface: &str, delay_ns: i64) {
+    for _ in 0..5_000 {
+        let qdiscs = fake.qdiscs(interface);
+        let netem = qdiscs.iter().find(|qdisc| qdisc.kind == "netem");
+        if netem.is_some_and(|netem| Netem::parse(&netem.options).unwrap().latency_ns == delay_ns) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("{interface} has no delay of {delay_ns} ns: {:?}", fake.qdiscs(interface));
+}
+
+#[test]
+fn interface_that_returns_has_the_last_granted_request_again() {
+    let live = engine();
+    let handle = live.handle();
+    let effects = live.effects();
+    let running = live.spawn_on_demand(MachineClock::start()).unwrap();
+    block_on(async {
+        let fake = Fake::new(&["a", "b"]);
+        let mut earlier = Shaper::start(fake.clone(), Options::default()).await.unwrap();
+        earlier.apply("b", &delayed(7_000_000).unwrap()).await.unwrap();
+        let shaper = Shaper::start(fake.clone(), Options::default()).await.unwrap();
+        let interfaces = vec!["a".to_owned(), "b".to_owned()];
+        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
+        let driving = tokio::spawn(driver.run());
+        shape(&handle, Direction::PORT1, delayed(5_000_000)).await;
+        fake.remove_interface("a");
+        let port = shape(&handle, Direction::PORT1, delayed(9_000_000)).await;
+        assert_eq!(port.failure.map(|failure| failure.kind), Some(FailureKind::Io));
+        fake.return_interface("a");
+        delayed_by(&fake, "a", 5_000_000).await;
+        // What a daemon that ran before has put in force.
+        fake.remove_interface("b");
+        assert!(access.refresh(Direction::PORT2).await.is_err());
+        fake.return_interface("b");
+        delayed_by(&fake, "b", 7_000_000).await;
+        access.refresh(Direction::PORT2).await.unwrap();
+        let view = handle.view();
+        let applied = view.impairments.port(Direction::PORT2).applied.clone().unwrap();
+        assert_eq!((Some(applied.impairment), applied.divergence), (delayed(7_000_000), vec![]));
         drop(access);
         running.stop().1.unwrap();
         drop(handle);

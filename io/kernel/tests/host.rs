@@ -11,7 +11,7 @@ use super::super::{Handle, Kernel, LinuxTc, Namespaces, Redirection, Request, Sh
 use super::random::block_on;
 
 /// Runs `work` in a new namespace with the veth pair `port1`, `peer1`.
-fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
+pub(super) fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
     let entered = std::thread::scope(|scope| {
         scope
             .spawn(|| {

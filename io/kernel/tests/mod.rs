@@ -5,3 +5,4 @@ mod driver;
 mod fake;
 mod host;
 mod random;
+mod returning;

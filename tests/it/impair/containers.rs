@@ -1,5 +1,5 @@
-//! Ports in a container: a process with a network namespace of its own stands for it, and a program of the name
-//! `docker` names that process.
+//! Ports in namespaces that go and come. A process with a network namespace of its own stands for a container, and a
+//! program of the name `docker` names that process.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -143,4 +143,65 @@ fn container_that_starts_again_has_its_impairments_again() {
         let state = ask(&socket, Method::GET, "/v1/impairments/port1", None).1;
         state.get("divergence").is_some()
     }));
+}
+
+/// A namespace with a name of `ip netns`, and the interfaces `eth0` and `eth1` there. It is deleted with this.
+struct NamedNamespace(String);
+
+impl NamedNamespace {
+    fn add(name: &str) -> Self {
+        run("ip", &format!("netns add {name}"));
+        let namespace = Self(name.to_owned());
+        for interface in ["eth0", "eth1"] {
+            run("ip", &format!("-n {name} link add {interface} type veth peer name {interface}p"));
+        }
+        namespace
+    }
+
+    /// Rate of an interface, bit/s.
+    fn rate_bps(&self, interface: &str) -> Option<u64> {
+        let words = format!("netns exec {} tc -j qdisc show dev {interface}", self.0);
+        let qdiscs: Vec<Value> = serde_json::from_str(&run("ip", &words)).unwrap();
+        let tbf = qdiscs.iter().find(|qdisc| qdisc["kind"] == "tbf")?;
+        Some(8 * tbf["options"]["rate"].as_u64()?)
+    }
+}
+
+impl Drop for NamedNamespace {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
+}
+
+#[needs(namespaces)]
+#[test]
+fn name_of_a_namespace_that_is_added_again_has_its_impairments_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = format!("gwn{}", std::process::id());
+    let first = NamedNamespace::add(&name);
+    let socket = folder.path().join("impair.sock");
+    let daemon = command(&["impaird", "--socket"])
+        .arg(&socket)
+        .args(["--interfaces", &format!("netns:{name}/eth0"), &format!("netns:{name}/eth1")])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let _daemon = Daemon(daemon);
+    assert!(eventually(|| UnixStream::connect(&socket).is_ok()));
+    let path = "/v1/impairments/port1";
+    let rate = |bps: u64| json!({ "rate": { "bps": bps, "burst_bytes": 20_000 } });
+    let set = |bps: u64| ask(&socket, Method::PUT, path, Some(&rate(bps))).0;
+    assert_eq!(set(8_000_000), 200);
+    assert_eq!(first.rate_bps("eth0"), Some(8_000_000));
+    // An interface that returns.
+    run("ip", &format!("-n {name} link del eth0"));
+    run("ip", &format!("-n {name} link add eth0 type veth peer name eth0p"));
+    assert!(eventually(|| first.rate_bps("eth0") == Some(8_000_000)));
+    drop(first);
+    // Nothing is in force in a namespace that is no more.
+    assert!(eventually(|| set(4_000_000) == 500));
+    let second = NamedNamespace::add(&name);
+    assert!(eventually(|| second.rate_bps("eth0").is_some()));
+    assert_eq!(set(2_000_000), 200);
+    assert_eq!(second.rate_bps("eth0"), Some(2_000_000));
 }
