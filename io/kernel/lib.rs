@@ -58,7 +58,7 @@ pub use import::{ForeignQdisc, ImportedImpairment, foreign_qdiscs, import};
 pub use import_tc::parse_tc_listing;
 pub use linux_tc::LinuxTc;
 pub use message::{Counters, Handle, Link, Qdisc, Redirection, Request, Verb};
-pub use namespaces::{NamespacePort, Namespaces, Replacement};
+pub use namespaces::{NamespacePort, Namespaces, PortInterface, Replacement};
 pub use netem::{Netem, Odds, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};

@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::Poll;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::incoming;
 use super::{
     FilterMessage, FilterRequest, Handle, Kernel, KernelError, Link, LinuxTc, Qdisc, ReadBack,
     Request,
@@ -22,6 +24,8 @@ use super::{
 pub struct Namespaces {
     /// One for each namespace; `None` of one that is no more. The first one is that of capabilities.
     kernels: Vec<Option<LinuxTc>>,
+    /// Device and inode of each namespace when it was entered first.
+    identities: Vec<(u64, u64)>,
     /// Name and version of the backend.
     backend: (String, String),
     /// Namespace and name there of each port.
@@ -38,6 +42,17 @@ pub struct Namespaces {
 
 /// Place of a namespace, and sockets in the one that is there now; `None` where there is none.
 pub type Replacement = (usize, Option<LinuxTc>);
+
+/// Interface of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PortInterface {
+    /// Device and inode of its network namespace.
+    namespace: (u64, u64),
+    /// Index there.
+    index: u32,
+    /// The port is its incoming traffic.
+    incoming: bool,
+}
 
 /// A port: its name for callers, and the file of its namespace, if not that of the process, with its
 /// name there.
@@ -59,11 +74,13 @@ impl Namespaces {
             }
             names.insert(name.clone(), (place, inside.clone()));
         }
+        let identities = paths.iter().map(|path| identity(*path)).collect::<Result<_, _>>()?;
         let kernels: Vec<LinuxTc> =
             paths.into_iter().map(LinuxTc::open).collect::<Result<_, _>>()?;
         let backend = kernels.first().map(Kernel::backend).unwrap_or_default();
         Ok(Self {
             kernels: kernels.into_iter().map(Some).collect(),
+            identities,
             backend,
             ports: names,
             indices: Vec::new(),
@@ -83,6 +100,21 @@ impl Namespaces {
     #[must_use]
     pub fn place_of(&self, port: &str) -> Option<usize> {
         self.ports.get(port).map(|(place, _)| *place)
+    }
+
+    /// Interface of a port whatever its names, `None` where it is not there: two ports with the same would undo the
+    /// impairments of each other.
+    #[must_use]
+    pub fn interface_of(&self, port: &str) -> Option<PortInterface> {
+        let (space, name) = self.ports.get(port)?;
+        let kernel = self.kernels.get(*space)?.as_ref()?;
+        let base = incoming::base_of(name);
+        let index = kernel.index_of(base.unwrap_or(name))?;
+        Some(PortInterface {
+            namespace: *self.identities.get(*space)?,
+            index,
+            incoming: base.is_some(),
+        })
     }
 
     /// Takes sockets in place of others; nothing of the earlier namespace is in the other one.
@@ -265,6 +297,13 @@ impl Kernel for Namespaces {
             requests.iter().map(|request| Request { index, ..request.clone() }).collect();
         self.kernel(space)?.send_and_read(index, &requests, parents).await
     }
+}
+
+/// Device and inode of a network namespace, of the calling thread for `None`.
+fn identity(path: Option<&Path>) -> Result<(u64, u64), KernelError> {
+    let file = path.unwrap_or(Path::new("/proc/thread-self/ns/net"));
+    let facts = std::fs::metadata(file).map_err(|source| KernelError::open(path, source))?;
+    Ok((facts.dev(), facts.ino()))
 }
 
 /// Waits for a replacement; for ever where there are none any more.

@@ -1,5 +1,6 @@
 //! Ports of the daemon on this machine: their namespaces, also those that are made again, bus addresses and MTUs.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +56,7 @@ pub fn kernel(ports: &[PortName]) -> Result<Namespaces, Failure> {
         .map(|(name, file, inside)| (name.clone(), file.as_deref(), inside.clone()))
         .collect();
     let namespaces = Namespaces::open(&spaces).map_err(Failure::machine)?;
+    check_apart(ports, &namespaces).map_err(Failure::Input)?;
     let followed = followed(ports, &namespaces);
     if followed.is_empty() {
         return Ok(namespaces);
@@ -63,6 +65,22 @@ pub fn kernel(ports: &[PortName]) -> Result<Namespaces, Failure> {
     let follower = std::thread::Builder::new().name("namespaces".to_owned());
     follower.spawn(move || follow(followed, &sender))?;
     Ok(namespaces.replaced_by(receiver))
+}
+
+/// Refuses an interface of two ports, which may have two names and two names of its namespace. One that does not exist
+/// at present may come.
+fn check_apart(ports: &[PortName], namespaces: &Namespaces) -> Result<(), String> {
+    let mut seen = BTreeMap::new();
+    for port in ports {
+        let interface = namespaces.interface_of(&port.to_string());
+        if let Some(other) = interface.and_then(|interface| seen.insert(interface, port)) {
+            return Err(format!(
+                "invalid port {port}: found the interface of {other}, allowed an interface of its own for each \
+                 direction"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A namespace with ports whose name may become that of another one.

@@ -116,3 +116,27 @@ fn namespace_that_is_no_more_is_let_go_and_another_takes_its_place() {
         });
     });
 }
+
+#[needs(namespaces)]
+#[test]
+fn interface_of_two_names_is_one_interface() {
+    in_a_fresh_namespace(|| {
+        ip("link property add dev port1 altname uplink");
+        let own = std::path::Path::new("/proc/thread-self/ns/net");
+        let ports = [
+            ("port1".to_owned(), None, "port1".to_owned()),
+            ("uplink".to_owned(), None, "uplink".to_owned()),
+            ("netns:own/port1".to_owned(), Some(own), "port1".to_owned()),
+            ("peer1".to_owned(), None, "peer1".to_owned()),
+            ("incoming:port1".to_owned(), None, "incoming:port1".to_owned()),
+            ("gone".to_owned(), None, "gone".to_owned()),
+        ];
+        let kernel = Namespaces::open(&ports).unwrap();
+        let of = |port: &str| kernel.interface_of(port);
+        assert!(of("port1").is_some());
+        assert_eq!((of("uplink"), of("netns:own/port1")), (of("port1"), of("port1")));
+        assert_ne!(of("peer1"), of("port1"));
+        assert_ne!(of("incoming:port1"), of("port1"), "it is another direction");
+        assert_eq!(of("gone"), None);
+    });
+}

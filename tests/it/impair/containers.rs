@@ -205,3 +205,22 @@ fn name_of_a_namespace_that_is_added_again_has_its_impairments_again() {
     assert_eq!(set(2_000_000), 200);
     assert_eq!(second.rate_bps("eth0"), Some(2_000_000));
 }
+
+#[needs(namespaces)]
+#[test]
+fn interface_of_two_ports_is_refused() {
+    let name = format!("gwd{}", std::process::id());
+    let _namespace = NamedNamespace::add(&name);
+    let folder = tempfile::tempdir().unwrap();
+    run("ip", &format!("-n {name} link property add dev eth0 altname uplink"));
+    let output = command(&["impaird", "--socket"])
+        .arg(folder.path().join("impair.sock"))
+        .args(["--interfaces", &format!("netns:{name}/eth0"), &format!("netns:{name}/uplink")])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    let found =
+        format!("invalid port netns:{name}/uplink: found the interface of netns:{name}/eth0");
+    assert!(error.contains(&found), "{error}");
+}
