@@ -149,6 +149,7 @@ fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternEr
     let stated_dbi = header.gain.map(|gain| gain + gain_above_dbi);
     let horizontal = plane(lines, cuts, false)?;
     let vertical = plane(lines, cuts, true)?;
+    let polarization = horizontal.polarization.filter(|own| Some(*own) == vertical.polarization);
     let is_ratio = level_unit.trim() == "LIN";
     let is_relative = is_ratio || level_unit.trim() == "DBR";
     let level_above_dbi = if is_ratio { 0.0 } else { above_dbi(level_unit)? };
@@ -176,7 +177,6 @@ fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternEr
     let [low, high] = header.frequency_mhz;
     let frequency_mhz = low.zip(high).map(|(low, high)| (low + high) / 2.0).or(low).or(high);
     let name = Some(name).filter(|name| !name.is_empty());
-    let polarization = horizontal.polarization.filter(|own| Some(*own) == vertical.polarization);
     Ok(Raw { name, gain_dbi, frequency_mhz, polarization, horizontal_db, vertical_db })
 }
 

@@ -26,7 +26,8 @@ impl Place {
     ) -> Result<Self, FormatError> {
         let of = |axis, name: &str| {
             let column = table.column(name)?;
-            Ok((axis, column, parts_beside(&table.header, column, axis, is_only)))
+            let parts = parts_beside(&table.header, column, axis, is_only);
+            Ok::<_, FormatError>((axis, column, parts))
         };
         Ok(Self { columns: [of(Axis::Latitude, lat)?, of(Axis::Longitude, lon)?] })
     }
