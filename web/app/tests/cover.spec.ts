@@ -116,7 +116,7 @@ test('every layer of a coverage says that nothing describes buildings and trees,
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('probability');
   await page.keyboard.press('Control+p');
   await expect(page.locator('#coverage-key')).toContainText('surroundings unknown');
-  await page.getByRole('button', { name: 'Close' }).first().click();
+  await page.locator('.print-view .bar').getByRole('button', { name: 'Close' }).click();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.evaluate(() => (window.groundwave.app.ui.selected = []));
   await page.evaluate(() => (window.groundwave.app.ui.sheet = 'map'));
