@@ -1,4 +1,5 @@
-// Schemas of the forms and roles of the operations in the build: a virtual module from the document of the gateway.
+// What the documents of the interfaces list, in the build: schemas of forms and roles of operations from that of the
+// gateway, values to choose from out of that of the planning server.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 
@@ -17,6 +18,9 @@ const FORMS = [
   'POST /v1/firewall/zones',
   'POST /v1/firewall/rules',
 ];
+
+/** Enumerations of the planning interface that the page offers, by their names in the module. */
+const CHOICES = { METRICS: 'Metric', COVERAGE_FORMATS: 'CoverageFormat' } as const;
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 interface Operation {
@@ -54,12 +58,30 @@ function moduleOf(path: URL): string {
   return `export const ROLES = ${JSON.stringify(Object.fromEntries(roles))};\nexport const FORMS = ${JSON.stringify(Object.fromEntries(forms))};\nexport const TAGS = ${JSON.stringify(tags)};`;
 }
 
-/** The module `virtual:gateway`. */
+/** Values of enumerations with their descriptions, in the order of the document. */
+function choicesOf(path: URL): string {
+  const { components } = JSON.parse(readFileSync(path, 'utf8')) as {
+    components: { schemas: Record<string, { oneOf?: { const: string; description: string }[] }> };
+  };
+  return Object.entries(CHOICES)
+    .map(([name, schema]) => {
+      const values = components.schemas[schema]?.oneOf;
+      if (!values?.length) throw new Error(`the document has no values of ${schema}`);
+      const choices = values.map((value) => ({ id: value.const, about: value.description.replaceAll('\n', ' ').replaceAll('`', '') }));
+      return `export const ${name} = ${JSON.stringify(choices)};`;
+    })
+    .join('\n');
+}
+
+/** The modules `virtual:gateway` and `virtual:planning`. */
 export function documents(): Plugin {
-  const ID = 'virtual:gateway';
+  const modules: Record<string, () => string> = {
+    'virtual:gateway': () => moduleOf(new URL('api/gateway.json', import.meta.url)),
+    'virtual:planning': () => choicesOf(new URL('api/planning.json', import.meta.url)),
+  };
   return {
     name: 'documents',
-    resolveId: (id) => (id === ID ? `\0${ID}` : undefined),
-    load: (id) => (id === `\0${ID}` ? moduleOf(new URL('api/gateway.json', import.meta.url)) : undefined),
+    resolveId: (id) => (id in modules ? `\0${id}` : undefined),
+    load: (id) => (id.startsWith('\0') ? modules[id.slice(1)]?.() : undefined),
   };
 }

@@ -1,5 +1,5 @@
 // Interval and probability of a link in the wording that every report has.
-import type { LinkDirection } from './api/client';
+import type { Effect, LinkDirection } from './api/client';
 import { figure, percent } from './units';
 
 /** Knowledge that the interval rests on, in a few words. */
@@ -10,6 +10,14 @@ export const BASES: Record<LinkDirection['basis'], string> = {
   indoor: 'indoors',
   surroundings_unknown: 'surroundings unknown',
   ground_unknown: 'ground unknown',
+};
+
+/** Effects that a prediction leaves out, in words. */
+export const EFFECTS: Record<Effect, string> = {
+  clutter: 'clutter',
+  vegetation: 'woodland',
+  rain: 'rain',
+  man_made_noise: 'man-made noise',
 };
 
 interface Expectation {

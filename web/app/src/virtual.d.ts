@@ -16,6 +16,16 @@ declare module 'virtual:gateway' {
   /** Categories of the operations. */
   export const TAGS: string[];
 }
+declare module 'virtual:planning' {
+  type Schemas = import('./api/planning').components['schemas'];
+  /** A value of the interface, and what its document says about it. */
+  interface Choice<Id> {
+    id: Id;
+    about: string;
+  }
+  export const METRICS: readonly Choice<Schemas['Metric']>[];
+  export const COVERAGE_FORMATS: readonly Choice<Schemas['CoverageFormat']>[];
+}
 /** Rivers and lakes of the world, TopoJSON; see waters.ts. */
 declare module 'virtual:waters-110m' {
   const topology: unknown;

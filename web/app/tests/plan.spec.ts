@@ -374,3 +374,23 @@ test('a coverage of a node that moved or is gone is marked as old, and computed 
   });
   await expect(page.locator('.assumed')).toHaveCount(0);
 });
+
+test('metrics of routes, formats and models are those of the server', async ({ page, request }) => {
+  const { id } = await plan(request, ['Ramberget', 'Masthugget']);
+  await open(page, `/#d=${id}&tab=tools`);
+  const { schemas } = (await (await request.get('/openapi.json')).json()).components;
+  const values = (schema: string) => schemas[schema].oneOf.map((one: { const: string }) => one.const);
+  const offered = (select: string) =>
+    page.locator(`${select} option`).evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value));
+  expect(await offered('label:has-text("Route by") select')).toEqual(values('Metric'));
+  await page.evaluate(() => (window.groundwave.app.ui.dialog = 'environment'));
+  const models = await (await request.get('/api/v1/presets/models')).json();
+  expect(await offered('[name=model]')).toEqual(models.map((one: { id: string }) => one.id));
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => (window.groundwave.app.ui.dialog = 'import'));
+  const formats = await (await request.get('/api/v1/presets/formats')).json();
+  const links = await page.getByRole('dialog').locator('a[download]').allTextContents();
+  expect(links.map((text) => text.toLowerCase())).toEqual(
+    formats.filter((one: { exports: boolean }) => one.exports).map((one: { label: string }) => one.label.toLowerCase()),
+  );
+});

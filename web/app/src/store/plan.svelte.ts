@@ -12,6 +12,7 @@ import {
   type Node,
   type RadioPreset,
   type RolePreset,
+  type Surroundings,
   type Template,
 } from '../api/client';
 import { ratingOf, type Rating } from '../verdict';
@@ -63,6 +64,12 @@ export class Plan {
     for (const [id, chance] of best) ratings.set(id, ratingOf(chance));
     return ratings;
   });
+
+  /** Name of land cover. */
+  coverName(kind: Surroundings): string {
+    const name = this.presets?.surroundings.find(({ id }) => id === kind)?.name;
+    return kind === 'unknown' ? 'land cover not known' : (name ?? kind);
+  }
 
   /** Reads everything; `choose` is the deployment of the address, null at a new try. */
   async start(choose: string | null): Promise<void> {

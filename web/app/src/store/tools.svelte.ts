@@ -5,6 +5,7 @@ import {
   wanted,
   type LinkResult,
   type MeshRoute,
+  type Metric,
   type Node,
   type PlacementAdvice,
   type PlacementQuestion,
@@ -152,7 +153,7 @@ export class Tools {
     });
   }
 
-  async findRoute(src: string, dst: string, metric: 'ett' | 'etx' | 'bottleneck' | 'hops'): Promise<void> {
+  async findRoute(src: string, dst: string, metric: Metric): Promise<void> {
     await this.#work('route', async () => {
       const answer = await wanted(api.POST('/api/v1/mesh/route', { body: { src_node_id: src, dst_node_id: dst, metric } }));
       const gap = answer.no_path?.closest;
