@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use groundwave_impair::LinkStats;
 
 use super::query::InterfaceQdiscs;
-use super::{Counters, Qdisc};
+use super::{Counters, Link, Qdisc};
 
 /// Counters of the stack at one place since the first reading.
 #[derive(Debug, Default)]
 pub struct CounterTotals {
     last: Option<CounterSnapshot>,
+    /// Last counters of the interface: packets, bytes and dropped packets.
+    last_interface: [u64; 3],
     total: LinkStats,
     /// Packets that waited in removed disciplines, to be counted with the next reading.
     discarded: u64,
@@ -109,11 +111,23 @@ impl CounterTotals {
         total.reordered_total += grown(0, |netem| netem.requeues);
         total.backlog_packets = now.root.backlog_packets;
         total.backlog_bytes = now.root.backlog_bytes;
-        total.interface_tx_packets_total = current.link.tx_packets;
-        total.interface_tx_bytes_total = current.link.tx_bytes;
-        total.interface_tx_dropped_total = current.link.tx_dropped;
+        let [packets, bytes, dropped] = self.interface_growth(&current.link);
+        let total = &mut self.total;
+        total.interface_tx_packets_total += packets;
+        total.interface_tx_bytes_total += bytes;
+        total.interface_tx_dropped_total += dropped;
         self.last = Some(now);
         self.total.clone()
+    }
+
+    /// Growth of the counters of an interface, which begin anew with another one of its name, and with another device
+    /// of incoming traffic.
+    fn interface_growth(&mut self, link: &Link) -> [u64; 3] {
+        let now = [link.tx_packets, link.tx_bytes, link.tx_dropped];
+        let before = std::mem::replace(&mut self.last_interface, now);
+        let is_anew = now.iter().zip(before).any(|(now, before)| *now < before);
+        let before = if is_anew { [0; 3] } else { before };
+        std::array::from_fn(|at| now[at] - before[at])
     }
 
     /// Counts packets that wait in a discipline which is removed before the next reading as dropped by
@@ -216,6 +230,21 @@ mod tests {
         let shaper_anew = [("netem", 990, 2161, 0), ("tbf", 0, 0, 0), ("bfifo", 0, 0, 0)];
         let stats = totals.add(&current(&shaper_anew));
         assert_eq!((drops(&stats), stats.resets_total), ([2161, 1, 0, 2160], 0));
+    }
+
+    #[test]
+    fn counters_of_an_interface_survive_another_one_of_its_name() {
+        let mut totals = CounterTotals::default();
+        let mut add = |tx_packets: u64, tx_dropped: u64| {
+            let link =
+                Link { tx_packets, tx_bytes: tx_packets * 100, tx_dropped, ..Link::default() };
+            let stats = totals.add(&InterfaceQdiscs { link, ..InterfaceQdiscs::default() });
+            assert_eq!(stats.interface_tx_bytes_total, stats.interface_tx_packets_total * 100);
+            (stats.interface_tx_packets_total, stats.interface_tx_dropped_total)
+        };
+        assert_eq!([add(40, 2), add(50, 2)], [(40, 2), (50, 2)]);
+        assert_eq!([add(7, 3), add(9, 3)], [(57, 5), (59, 5)], "another one");
+        assert_eq!([add(0, 0), add(6, 0)], [(59, 5), (65, 5)], "none, and another one");
     }
 
     #[test]
