@@ -16,9 +16,9 @@ use groundwave_files::descriptors::raise_limit;
 use groundwave_files::socket::Socket;
 use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_http::Failure;
 use groundwave_http::client::Client as Http;
 use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
+use groundwave_http::{Failure, Problem};
 use groundwave_impair::{Direction as PortName, DivergenceKind};
 use groundwave_impaird::Peer;
 use groundwave_impaird::wire::AppliedState;
@@ -321,8 +321,10 @@ async fn call_daemon(
     let response = http.ask(method, &path, body.as_ref()).await;
     let (status, bytes) = response.map_err(|err| text(&err))?;
     if !status.is_success() {
-        let body = String::from_utf8_lossy(&bytes).into_owned();
-        return Err(format!("{address}: status {status}: {body}"));
+        let body = || String::from_utf8_lossy(&bytes).into_owned();
+        let problem = serde_json::from_slice::<Problem>(&bytes);
+        let detail = problem.map_or_else(|_| body(), |problem| problem.detail);
+        return Err(format!("{address}: {detail} (status {})", status.as_u16()));
     }
     let state: AppliedState = serde_json::from_slice(&bytes).map_err(|err| text(&err))?;
     let verifiable =

@@ -106,6 +106,16 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
     // Their link gets no wire.
     let there = tool("ip", "netns exec gw.bound.save ip -br link");
     assert!(there.contains("to-ytterby") && !there.contains("to-nolvik"), "{there}");
+    // The others are measured.
+    let (is_done, text) = testbed.outcome(&["report", "--ping", "--count", "2"]);
+    assert!(
+        !is_done && text.contains("not measured: ") && text.contains("save > nolvik: "),
+        "{text}"
+    );
+    let status = testbed.status();
+    let measured =
+        status["links"].as_array().unwrap().iter().filter(|link| link["measured"].is_object());
+    assert!(measured.count() >= 4, "{status}");
     testbed.output_of(&["radio", "save", "--tx-power-dbm", "17"]);
     follows(&testbed, true);
     // Another program deletes what the interface has, and another client changes the daemon's port.

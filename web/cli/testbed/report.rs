@@ -86,8 +86,9 @@ impl Report {
         if let Some(unknown) = self.nodes.iter().find(|name| !is_node(name)) {
             return Err(Failure::Input(format!("unknown node {unknown:?}")));
         }
+        let mut problems = Vec::new();
         if self.ping || self.throughput {
-            self.measure(&state, &testbed)?;
+            problems = self.measure(&state, &testbed)?;
             testbed = show(&state)?;
         }
         if let Some(path) = &self.plot {
@@ -99,18 +100,26 @@ impl Report {
             .filter(|link| self.selects(link))
             .map(|link| row(&testbed, link))
             .collect();
+        Self::print(&testbed, &rows, output)?;
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Machine(format!("not measured: {}", problems.join("; ")))),
+        }
+    }
+
+    fn print(testbed: &Testbed, rows: &[Row<'_>], output: Output) -> Result<(), Failure> {
         if output.json {
             return output.json(&serde_json::json!({
                 "testbed": testbed.name, "now_s": testbed.now_s, "links": rows,
             }));
         }
-        let head = output::heading(&headline(&testbed));
-        let missing = missing_terrain(&testbed);
+        let head = output::heading(&headline(testbed));
+        let missing = missing_terrain(testbed);
         let bases = output::bases(rows.iter().filter_map(|row| row.link.expected));
         let bases = bases.map_or_else(String::new, |line| format!("{}\n", output::faint(&line)));
         output.text(&format!(
             "{head}\n{missing}\n{}{bases}",
-            output::table_within(&table(&rows), None, ROWS_WIDTH)
+            output::table_within(&table(rows), None, ROWS_WIDTH)
         ))
     }
 
@@ -120,13 +129,15 @@ impl Report {
         named(&link.from) && named(&link.to)
     }
 
-    /// Measures each selected link that is up and reports the results to the controller.
-    fn measure(&self, state: &State, testbed: &Testbed) -> Result<(), Failure> {
+    /// Measures each selected link that is up and reports the results to the controller. Returns the links that
+    /// cannot be measured, with the cause: they keep no other from being measured.
+    fn measure(&self, state: &State, testbed: &Testbed) -> Result<Vec<String>, Failure> {
         let up: Vec<&Link> =
             testbed.links.iter().filter(|link| link.predicted.up && self.selects(link)).collect();
-        let mut probes: Vec<(&Link, Probe)> = Vec::new();
+        let nothing = Probe { sent: 0, received: 0, round_trip_ms: None, throughput_bps: None };
+        let mut outcomes: Vec<(&Link, Result<Probe, Failure>)> = Vec::new();
         for links in up.chunks(PARALLEL_MAX).filter(|_| self.ping) {
-            let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let of_chunk: Vec<_> = std::thread::scope(|scope| {
                 let start = |link: &&'_ Link| {
                     let (state, count, link) = (state.clone(), self.count, (*link).clone());
                     scope.spawn(move || measure_ping(&state, testbed, &link, count))
@@ -134,19 +145,27 @@ impl Report {
                 let running: Vec<_> = links.iter().map(start).collect();
                 running.into_iter().map(|run| run.join().expect("no panic")).collect()
             });
-            for (link, outcome) in links.iter().zip(outcomes) {
-                probes.push((link, outcome?));
-            }
+            outcomes.extend(links.iter().copied().zip(of_chunk));
         }
         if !self.ping {
-            let nothing = Probe { sent: 0, received: 0, round_trip_ms: None, throughput_bps: None };
-            probes = up.iter().map(|link| (*link, nothing.clone())).collect();
+            outcomes = up.iter().map(|link| (*link, Ok(nothing.clone()))).collect();
         }
-        for (link, mut probe) in probes {
-            if self.throughput {
-                probe.throughput_bps =
-                    Some(measure_throughput(state, testbed, link, self.seconds)?);
+        let mut problems = Vec::new();
+        for (link, mut outcome) in outcomes {
+            if let (Ok(probe), true) = (&mut outcome, self.throughput) {
+                match measure_throughput(state, testbed, link, self.seconds) {
+                    Ok(bps) => probe.throughput_bps = Some(bps),
+                    Err(failure) if self.ping => problems.push(problem(link, &failure)),
+                    Err(failure) => outcome = Err(failure),
+                }
             }
+            let probe = match outcome {
+                Ok(probe) => probe,
+                Err(failure) => {
+                    problems.push(problem(link, &failure));
+                    continue;
+                }
+            };
             let body = NewProbe {
                 from: link.from.clone(),
                 to: link.to.clone(),
@@ -159,8 +178,13 @@ impl Report {
             };
             request(state, Method::POST, "/v1/probes", Some(&body))?;
         }
-        Ok(())
+        Ok(problems)
     }
+}
+
+/// A link that cannot be measured, with the cause.
+fn problem(link: &Link, failure: &Failure) -> String {
+    format!("{} > {}: {}", link.from, link.to, failure.message().trim())
 }
 
 fn assignment(testbed: &Testbed, name: &str) -> NamespaceAssignment {
