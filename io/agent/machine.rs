@@ -118,7 +118,7 @@ const INVALID: u16 = 422;
 const TOO_MANY: u16 = 429;
 const UNAVAILABLE: u16 = 503;
 const STORAGE_FULL: u16 = 507;
-/// Longest wait that a gateway may ask for, ms: an hour. A mistake there silences no node for longer.
+/// Maximum wait that a gateway may ask for, ms: an hour. A mistake there silences no node for longer.
 const WAIT_MAX_MS: u64 = 3_600_000;
 /// Failures through the tunnel after which it is made anew.
 const TUNNEL_FAILURES: u32 = 4;

@@ -19,7 +19,7 @@ use super::delivery::{
 };
 use crate::automation::language::StepState;
 
-/// Longest wait between two attempts that a receiver may request, s.
+/// Maximum wait between two attempts that a receiver may request, s.
 pub(super) const WAIT_REQUESTED_MAX_S: u32 = 3600;
 
 /// Deliveries by their ids.

@@ -43,8 +43,8 @@ impl Agent {
                 }
                 Ok(Ok(response)) if !response.status.is_success() => refusal(&path, &response),
                 Ok(Ok(response)) if response.body.len() as u64 != length => {
-                    let found = response.body.len();
-                    format!("{path}: found {found} bytes, requested {length}")
+                    let bytes = response.body.len();
+                    format!("{path}: found {bytes} bytes, requested {length}")
                 }
                 Ok(Ok(response)) => {
                     self.report_success(SUBJECT);

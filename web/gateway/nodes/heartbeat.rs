@@ -308,7 +308,7 @@ pub async fn node_commands(
 }
 
 /// Devices that a node reports as the result of a scan; `None` for other commands, for those that are
-/// over, and for what is no such report.
+/// over, and for other reports.
 fn scan_of(commands: &CommandQueue, result: &FinishCommand) -> Option<RecordScan> {
     let is_open =
         |one: &NodeCommand| matches!(one.state, CommandState::Queued | CommandState::Sent);

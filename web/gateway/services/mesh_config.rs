@@ -260,8 +260,8 @@ impl MeshConfigService {
         let bytes: [u8; 16] = random()?;
         let token = hex(&bytes);
         // Kept before the change: a kill after it must not leave it in force.
-        let kept = self.file.as_ref().map_or(Ok(()), |file| file.write(&before));
-        kept.map_err(|err| unwritten(&err))?;
+        let written = self.file.as_ref().map_or(Ok(()), |file| file.write(&before));
+        written.map_err(|err| unwritten(&err))?;
         let changed = set(ifname, &to_set).and_then(|()| read());
         let settings = match changed {
             Ok(settings) => settings,

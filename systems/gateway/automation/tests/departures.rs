@@ -51,6 +51,7 @@ fn alerts_of_a_node_that_is_removed_are_over() {
     let state_of = |message: &str| states.iter().find(|(text, _)| text == message).unwrap().1;
     assert_eq!(state_of("n1"), AlertState::Closed);
     assert_eq!(state_of("n2"), AlertState::Open);
+    wait_until(&mut engine, WALL + 3 * S);
     assert_eq!(super::states(&engine, "notices"), [ExecutionState::Succeeded]);
 }
 
