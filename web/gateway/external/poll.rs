@@ -53,6 +53,7 @@ pub async fn run(gateway: Gateway) {
             tasks.spawn(async move {
                 let _permit = running.acquire_owned().await;
                 poll(&gateway, due).await;
+                gateway.external.finish(due);
             });
         }
         while tasks.try_join_next().is_some() {}

@@ -1,6 +1,6 @@
 //! States and recent samples of external systems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use groundwave_files::wall::wall_ns;
@@ -49,6 +49,8 @@ struct Held {
     pending: Vec<Sample>,
     /// Monotonic times of the next polls, ns: of the checks, and of endpoints.
     due_ns: BTreeMap<Option<Uuid>, u64>,
+    /// Polls that run.
+    running: BTreeSet<Option<Uuid>>,
 }
 
 /// Poll that is due.
@@ -84,8 +86,8 @@ impl ExternalStates {
         }
     }
 
-    /// Polls that are due at a monotonic time, ns; each is due again after its interval. Systems that
-    /// are gone keep only what waits for the history.
+    /// Polls that are due at a monotonic time, ns; each is due again after its interval, once it was finished
+    /// with [`Self::finish`]. Systems that are gone keep only what waits for the history.
     pub fn take_due<'a>(
         &self,
         definitions: impl Iterator<Item = (Uuid, &'a ExternalSystem)>,
@@ -108,7 +110,10 @@ impl ExternalStates {
                 let next_ns = of.due_ns.entry(endpoint).or_insert(now_ns);
                 if *next_ns <= now_ns {
                     *next_ns = now_ns + u64::from(every_s) * 1_000_000_000;
-                    due.push(Due { system: id, endpoint });
+                    // Of a system that hangs one poll waits, not one more after each interval.
+                    if of.running.insert(endpoint) {
+                        due.push(Due { system: id, endpoint });
+                    }
                 }
             }
             present.insert(id, of);
@@ -121,6 +126,13 @@ impl ExternalStates {
         }
         *states = present;
         due
+    }
+
+    /// Ends a poll that was due.
+    pub fn finish(&self, due: Due) {
+        if let Some(system) = self.systems().get_mut(&due.system) {
+            system.running.remove(&due.endpoint);
+        }
     }
 
     /// Records the result of a poll of the checks.
@@ -230,11 +242,20 @@ mod tests {
             endpoints: Vec::new(),
         };
         let id = Uuid::from_u128(1);
-        let due =
-            |at_s: u64| states.take_due([(id, &system)].into_iter(), at_s * 1_000_000_000).len();
+        let take = |at_s: u64| states.take_due([(id, &system)].into_iter(), at_s * 1_000_000_000);
+        let due = |at_s: u64| {
+            let due = take(at_s);
+            due.iter().for_each(|one| states.finish(*one));
+            due.len()
+        };
         assert_eq!([due(0), due(4), due(5), due(5), due(30), due(31)], [1, 0, 1, 0, 1, 0]);
         states.forget(id);
         assert_eq!(due(31), 1);
+        // One that hangs is not due once more.
+        let hanging = take(36);
+        assert_eq!((hanging.len(), take(41).len(), take(900).len()), (1, 0, 0));
+        states.finish(hanging[0]);
+        assert_eq!([due(904), due(905), due(906)], [0, 1, 0]);
     }
 
     #[test]
