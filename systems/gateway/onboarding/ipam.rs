@@ -138,6 +138,15 @@ impl AddressPool {
         let places = (0..size).map(|step| first + ((place as u32 + step) % size));
         places.map(Ipv4Addr::from_bits).find(|ip| !in_use.contains(ip))
     }
+
+    /// Number of addresses that [`Self::pick`] can give: those assigned manually only are not among them.
+    #[must_use]
+    pub fn free(&self, in_use: &BTreeSet<Ipv4Addr>) -> u32 {
+        let first = self.network.to_bits() + 2 + BY_HAND;
+        let last = first + (self.usable() - BY_HAND - 1);
+        let taken = in_use.range(Ipv4Addr::from_bits(first)..=Ipv4Addr::from_bits(last)).count();
+        self.usable() - BY_HAND - u32::try_from(taken).unwrap_or(u32::MAX)
+    }
 }
 
 /// The pool decides on assignments: it is part of the state of a log.
@@ -232,9 +241,13 @@ pub(super) fn choose(
     if let Some(ip) = reserved_for(world, node) {
         return Ok(ip);
     }
+    pool.pick(key, &in_use(world)).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
+}
+
+/// Addresses that are leased, in quarantine, or fixed for nodes registered ahead.
+fn in_use(world: &World) -> BTreeSet<Ipv4Addr> {
     let reserved = fleet::reserved_ips(world).map(|(ip, _)| ip);
-    let in_use = leases(world).map(|(_, lease)| lease.ip).chain(reserved).collect();
-    pool.pick(key, &in_use).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
+    leases(world).map(|(_, lease)| lease.ip).chain(reserved).collect()
 }
 
 /// Assigns `ip`, chosen by [`choose`], to `key`. Other addresses of the key go into quarantine.
@@ -260,10 +273,7 @@ pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId
 
 /// Number of addresses that can be assigned automatically.
 pub(super) fn free(world: &World) -> u32 {
-    let pool = world.resource::<AddressPool>();
-    let by_hand = |ip: Ipv4Addr| ip.to_bits() - pool.network.to_bits() < 2 + BY_HAND;
-    let allocated = leases(world).filter(|(_, lease)| pool.holds(lease.ip) && !by_hand(lease.ip));
-    (pool.usable() - BY_HAND).saturating_sub(u32::try_from(allocated.count()).unwrap_or(u32::MAX))
+    world.resource::<AddressPool>().free(&in_use(world))
 }
 
 /// Puts an address into quarantine.

@@ -329,6 +329,17 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     assert_eq!(view.onboarding.of_key(&key(size)).unwrap().1.overlay_ip, Some(ip));
 }
 
+#[test]
+fn free_addresses_are_those_that_can_be_assigned_automatically() {
+    let pool = AddressPool::default();
+    let free =
+        |in_use: &[[u8; 4]]| pool.free(&in_use.iter().copied().map(Ipv4Addr::from).collect());
+    assert_eq!(free(&[]), 245);
+    // Two that are assigned manually, one of another range.
+    assert_eq!(free(&[[10, 42, 0, 2], [10, 42, 0, 9], [10, 43, 0, 20]]), 245);
+    assert_eq!(free(&[[10, 42, 0, 10], [10, 42, 0, 254]]), 243);
+}
+
 proptest! {
     #[test]
     fn addresses_are_distinct_whatever_the_keys(numbers in prop::collection::btree_set(any::<u32>(), 1..200)) {

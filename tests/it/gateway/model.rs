@@ -115,6 +115,26 @@ fn nodes_get_addresses_of_the_network_and_hold_it() {
 }
 
 #[test]
+fn free_addresses_are_those_that_a_node_can_get() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let free = || bench.get(&admin, "/v1/mesh/ipam").is(200)["pools"][0]["free"].clone();
+    let before = free().as_u64().unwrap();
+    let ahead = |number: u8, ip: &str| {
+        let mac = format!("02:00:00:00:04:{number:02x}");
+        let body = json!({ "name": format!("Ahead {number}"), "mac": mac, "overlay_ip": ip });
+        bench.call(&admin, "POST", "/v1/nodes/register", &body).is(201);
+    };
+    // Nobody gets it but by hand.
+    ahead(1, "10.42.0.3");
+    assert_eq!(free(), json!(before));
+    ahead(2, "10.42.0.60");
+    assert_eq!(free(), json!(before - 1));
+    bench.node(8);
+    assert_eq!(free(), json!(before - 2));
+}
+
+#[test]
 fn a_domain_is_held_by_networks_and_interfaces() {
     let bench = Bench::new();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));

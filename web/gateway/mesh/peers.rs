@@ -131,7 +131,7 @@ pub struct PoolView {
     pub allocated: u32,
     /// Quarantined addresses.
     pub quarantined: u32,
-    /// Free addresses, without the reserved ones.
+    /// Free addresses, without the reserved ones and those fixed for nodes registered ahead.
     pub free: u32,
 }
 
@@ -157,6 +157,9 @@ pub async fn ipam(
     let (allocated, quarantined) = (count(LeaseState::Allocated), count(LeaseState::Quarantined));
     let overlay = view.onboarding.pool;
     let (size, reserved) = (overlay.usable(), overlay.reserved());
+    let ahead = view.fleet.nodes.values().filter_map(|node| node.record.preregistration.as_ref());
+    let ahead = ahead.filter_map(|expected| expected.overlay_ip);
+    let in_use = view.onboarding.leases.values().map(|lease| lease.ip).chain(ahead).collect();
     let underlay = settings.underlay;
     let leased = blocking(move || Ok(dhcp.leased(underlay))).await.unwrap_or(0);
     Json(Pools {
@@ -168,7 +171,7 @@ pub async fn ipam(
                 reserved,
                 allocated,
                 quarantined,
-                free: (size - reserved).saturating_sub(allocated + quarantined),
+                free: overlay.free(&in_use),
             },
             PoolView {
                 name: "underlay".to_owned(),
