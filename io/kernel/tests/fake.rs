@@ -11,7 +11,9 @@ use super::super::conformance::{
 };
 use super::super::netem::Netem;
 use super::super::stack::NETEM;
-use super::super::{Counters, Fake, Handle, KernelError, Options, Qdisc, Request, Shaper, Verb};
+use super::super::{
+    Counters, Fake, Handle, Kernel, KernelError, Options, Qdisc, Request, Shaper, Verb,
+};
 use super::random::block_on;
 
 fn everything() -> Options {
