@@ -1,7 +1,5 @@
 //! Routing daemons of nodes: started, given new interfaces, and started again after their end.
 
-use std::collections::BTreeSet;
-
 use groundwave_files::causes::with_causes;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::Protocol;

@@ -1,7 +1,8 @@
 //! Snapshots of running meshes as JSON: one document, one a line, or the files of a folder.
 
+mod place;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::GeoPoint;
@@ -14,6 +15,7 @@ use super::presence::{Presence, ends};
 use super::stated::Stated;
 use super::text as document;
 use super::{Format, ReadOptions, Sample, Source, merged};
+use place::Place;
 
 use super::json_values::time;
 pub(super) use super::json_values::{entries, number, position, rows, text};
@@ -211,38 +213,6 @@ fn other_than(format: &Format) -> String {
 
 /// Note on a file without a document.
 const EMPTY: &str = "an empty document";
-
-/// A document of a series: its number, and its name where there are several.
-#[derive(Debug, Default)]
-struct Place {
-    number: usize,
-    name: String,
-    /// Line in the file; 0 where it is not known.
-    line: usize,
-}
-
-impl Place {
-    /// The node that a table is of by its name, that of its folder or else of the file, and what differs in it
-    /// between nodes: of files not the digits, which count snapshots. `None` without a file.
-    fn node(&self) -> Option<(String, String)> {
-        let path = Path::new(&self.name);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder {
-            let name = folder.to_string_lossy().into_owned();
-            return Some((name.clone(), name));
-        }
-        path.extension()?;
-        let name = path.file_stem()?.to_string_lossy().into_owned();
-        let kind = name.replace(|c: char| !c.is_alphabetic(), "");
-        Some((name, kind))
-    }
-
-    /// Location of a path in the document.
-    fn at(&self, path: &str) -> Location {
-        let location = Location::new(self.line as u64, path);
-        if self.name.is_empty() { location } else { location.within(&self.name) }
-    }
-}
 
 /// Snapshots read so far.
 struct Series {
