@@ -180,7 +180,8 @@ fn a_configuration_file_sets_options_and_names_its_mistakes() {
         std::fs::write(&file, text).unwrap();
         let ends = ["link", "57.7,11.9", "57.72,11.95", "--json"];
         let mut program = command(&[&ends[..], arguments].concat());
-        program.env("GROUNDWAVE_CONFIG", &file).output().unwrap()
+        // Not in a clone, whose `.data/srtm` is found.
+        program.env("GROUNDWAVE_CONFIG", &file).current_dir(folder.path()).output().unwrap()
     };
     let frequency_mhz = |output: &Output| {
         let document: Value = serde_json::from_str(&stdout(output)).unwrap();

@@ -14,7 +14,7 @@ fn positions_of_public_nodes_are_sent_as_cursor_on_target() {
     receiver.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let address = receiver.local_addr().unwrap().to_string();
-    let server = start_with(folder.path(), "info", Stdio::null(), &["--cot", &address]);
+    let server = start_with(folder.path(), "info", Stdio::piped(), &["--cot", &address]);
     let token = admin(&server);
     let node = |number: u8, name: &str, tags: &[&str], place: Option<[f64; 2]>| {
         let body =
