@@ -142,9 +142,42 @@ impl CameraChange {
             to.name = name;
         }
         to.device = device.or(to.device.take());
-        to.url = url.or(to.url.take());
+        // The form that a view shows is no other URL: its query stays.
+        let is_shown = url.is_some() && url == to.url.as_deref().map(redacted);
+        to.url = url.filter(|_| !is_shown).or(to.url.take());
         to.width = width.unwrap_or(to.width);
         to.height = height.unwrap_or(to.height);
         to.fps = fps.unwrap_or(to.fps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_as_a_view_shows_it_keeps_its_query() {
+        let camera = |url: &str| Camera {
+            name: "c".to_owned(),
+            source: CameraSource::Rtsp,
+            device: None,
+            url: Some(url.to_owned()),
+            node_id: None,
+            sealed_auth: None,
+            width: 640,
+            height: 480,
+            fps: 10,
+            is_started: false,
+        };
+        let changed = |before: &str, url: &str| {
+            let mut camera = camera(before);
+            let change = CameraChange { url: Some(url.to_owned()), ..CameraChange::default() };
+            change.apply(&mut camera);
+            camera.url.unwrap()
+        };
+        let before = "rtsp://10.41.0.9/x?pw=canary";
+        assert_eq!(changed(before, &redacted(before)), before);
+        assert_eq!(changed(before, "rtsp://10.41.0.9/y?redacted"), "rtsp://10.41.0.9/y?redacted");
+        assert_eq!(changed("rtsp://10.41.0.9/x", "rtsp://10.41.0.8/x"), "rtsp://10.41.0.8/x");
     }
 }
