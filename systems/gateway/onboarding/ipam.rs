@@ -144,8 +144,8 @@ impl AddressPool {
     pub fn free(&self, in_use: &BTreeSet<Ipv4Addr>) -> u32 {
         let first = self.network.to_bits() + 2 + BY_HAND;
         let last = first + (self.usable() - BY_HAND - 1);
-        let taken = in_use.range(Ipv4Addr::from_bits(first)..=Ipv4Addr::from_bits(last)).count();
-        self.usable() - BY_HAND - u32::try_from(taken).unwrap_or(u32::MAX)
+        let count = in_use.range(Ipv4Addr::from_bits(first)..=Ipv4Addr::from_bits(last)).count();
+        self.usable() - BY_HAND - u32::try_from(count).unwrap_or(u32::MAX)
     }
 }
 
