@@ -232,8 +232,8 @@ mod tests {
         ] {
             let text = format!("{titles}\n{rows}");
             assert!(is_table(&text), "{titles}");
-            let (found, _) = steps(&text).unwrap();
-            let last = found.last().map(|(at_ms, rate)| (*at_ms, rate.bps));
+            let (rates, _) = steps(&text).unwrap();
+            let last = rates.last().map(|(at_ms, rate)| (*at_ms, rate.bps));
             assert_eq!(last, Some((at_ms, bps)), "{titles}");
         }
         for titles in ["rate_mbps,time_s", "Mbit/s;ms", "TIME,MBPS"] {

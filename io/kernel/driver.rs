@@ -123,9 +123,10 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                 tracing::warn!(%direction, failure = failure.message, "a port cannot be read");
             }
             // A daemon that ran before has put it in force.
-            let found = self.seen[direction.index()].as_ref().map(|found| &found.impairment);
-            let found = found.filter(|found| !found.is_empty()).cloned();
-            self.granted[direction.index()] = found.map(Some);
+            let reading = self.seen[direction.index()].as_ref();
+            let impairment = reading.map(|reading| &reading.impairment);
+            let impairment = impairment.filter(|impairment| !impairment.is_empty()).cloned();
+            self.granted[direction.index()] = impairment.map(Some);
         }
         let (mut ended, mut deaf) = (false, false);
         while !(ended && deaf) {

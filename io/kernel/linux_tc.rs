@@ -70,13 +70,13 @@ impl LinuxTc {
 
     /// The interface of a port, which is noted, also that it is not there.
     fn look_up_for(&mut self, port: &str, interface: &str) -> Result<Link, KernelError> {
-        let found = self.look_up(interface);
-        match &found {
+        let link = self.look_up(interface);
+        match &link {
             Ok(link) => self.note(port, Some(link.index)),
             Err(KernelError::Gone { .. }) => self.note(port, None),
             Err(_) => {}
         }
-        found
+        link
     }
 
     /// Notes the interface of a port, `None` where it is not there. The device of the incoming traffic of an earlier

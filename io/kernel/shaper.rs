@@ -161,8 +161,8 @@ impl<K: Kernel> Shaper<K> {
             Ok(false) => before,
             Err(err) => {
                 // A part of it may be there.
-                if was_empty && let Err(left) = self.kernel.release(interface).await {
-                    tracing::error!(interface, err = %left, "the way of incoming traffic is left half made");
+                if was_empty && let Err(failure) = self.kernel.release(interface).await {
+                    tracing::error!(interface, err = %failure, "the way of incoming traffic is left half made");
                 }
                 return Err(err);
             }

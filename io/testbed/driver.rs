@@ -435,8 +435,11 @@ mod tests {
             (Way::VethPair, Way::VethPair)
         );
         let side = LinkDirection { from: b, to: a };
-        let seen = not_emulated(side, Side { generation: 3, shape: Shape::DOWN });
-        assert_eq!((seen.side, seen.generation, seen.reading), (side, 3, None));
-        assert!(seen.failure.unwrap().starts_with("not emulated: its opposite direction"));
+        let observation = not_emulated(side, Side { generation: 3, shape: Shape::DOWN });
+        assert_eq!(
+            (observation.side, observation.generation, observation.reading),
+            (side, 3, None)
+        );
+        assert!(observation.failure.unwrap().starts_with("not emulated: its opposite direction"));
     }
 }

@@ -37,10 +37,10 @@ impl TestbedNetwork {
         for (&(a, b), &number) in &fresh {
             let (Some(near), Some(far)) = (self.assignments.get(&a), self.assignments.get(&b))
             else {
-                let gone = if self.assignments.contains_key(&a) { b } else { a };
+                let absent = if self.assignments.contains_key(&a) { b } else { a };
                 failures.insert(
                     LinkDirection { from: a, to: b },
-                    format!("node {gone} has no namespace"),
+                    format!("node {absent} has no namespace"),
                 );
                 continue;
             };

@@ -166,17 +166,17 @@ mod tests {
         let layout = QdiscLayout::VETH;
         type Change = fn(&mut VethQdiscs);
         let cases: [(Change, &str); 5] = [
-            (|found| found.unicast.as_mut().unwrap().unsupported.rate = 1250, "netem 12:"),
-            (|found| found.unicast.as_mut().unwrap().unsupported.ecn = true, "netem 12:"),
-            (|found| found.broadcast.as_mut().unwrap().unsupported.slots = true, "netem 11:"),
-            (|found| found.unicast.as_mut().unwrap().unsupported.four_states = true, "netem 12:"),
-            (|found| found.shaper.as_mut().unwrap().peak_rate = 1250, "tbf 22:"),
+            (|qdiscs| qdiscs.unicast.as_mut().unwrap().unsupported.rate = 1250, "netem 12:"),
+            (|qdiscs| qdiscs.unicast.as_mut().unwrap().unsupported.ecn = true, "netem 12:"),
+            (|qdiscs| qdiscs.broadcast.as_mut().unwrap().unsupported.slots = true, "netem 11:"),
+            (|qdiscs| qdiscs.unicast.as_mut().unwrap().unsupported.four_states = true, "netem 12:"),
+            (|qdiscs| qdiscs.shaper.as_mut().unwrap().peak_rate = 1250, "tbf 22:"),
         ];
         for (change, name) in cases {
-            let mut found = goal;
-            change(&mut found);
-            assert_eq!(found.difference(&goal, &layout), Some(format!("{name} differs")));
-            let steps = found.steps(&goal, &layout, 7, shape().burst_bytes());
+            let mut qdiscs = goal;
+            change(&mut qdiscs);
+            assert_eq!(qdiscs.difference(&goal, &layout), Some(format!("{name} differs")));
+            let steps = qdiscs.steps(&goal, &layout, 7, shape().burst_bytes());
             let first =
                 steps.first().map(|step| (step.verb, format!("{} {}", step.kind, step.handle)));
             assert_eq!(first, Some((Verb::Change, name.to_owned())));

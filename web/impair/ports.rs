@@ -70,10 +70,10 @@ pub fn kernel(ports: &[PortName]) -> Result<Namespaces, Failure> {
 /// Refuses an interface of two ports, which may have two names and two names of its namespace. One that does not exist
 /// at present may come.
 fn check_apart(ports: &[PortName], namespaces: &Namespaces) -> Result<(), String> {
-    let mut seen = BTreeMap::new();
+    let mut ports_of = BTreeMap::new();
     for port in ports {
         let interface = namespaces.interface_of(&port.to_string());
-        if let Some(other) = interface.and_then(|interface| seen.insert(interface, port)) {
+        if let Some(other) = interface.and_then(|interface| ports_of.insert(interface, port)) {
             return Err(format!(
                 "invalid port {port}: found the interface of {other}, allowed an interface of its own for each \
                  direction"
@@ -112,8 +112,8 @@ fn followed(ports: &[PortName], namespaces: &Namespaces) -> Vec<FollowedNamespac
         else {
             continue;
         };
-        let known = all.iter_mut().find(|space| space.name == *name);
-        match (known, namespaces.place_of(&port.to_string())) {
+        let present = all.iter_mut().find(|space| space.name == *name);
+        match (present, namespaces.place_of(&port.to_string())) {
             (Some(space), _) => space.interfaces.push(port.interface.clone()),
             (None, Some(place)) => {
                 let file = file(name).unwrap_or_default();
@@ -165,20 +165,20 @@ impl FollowedNamespace {
         if self.identity.is_some() && identity(&self.file) == self.identity {
             return None;
         }
-        let found = file(&self.name).ok();
-        let now = found.as_deref().and_then(identity);
-        if let (Some(file), Some(_)) = (&found, now)
+        let present = file(&self.name).ok();
+        let now = present.as_deref().and_then(identity);
+        if let (Some(file), Some(_)) = (&present, now)
             && now == self.identity
         {
             self.file.clone_from(file);
             return None;
         }
-        let kernel = found.as_deref().filter(|_| now.is_some()).and_then(|file| {
+        let kernel = present.as_deref().filter(|_| now.is_some()).and_then(|file| {
             let kernel = LinuxTc::open(Some(file)).ok()?;
             let has_all = self.interfaces.iter().all(|name| kernel.index_of(name).is_some());
             has_all.then_some(kernel)
         });
-        match (kernel, found) {
+        match (kernel, present) {
             (Some(kernel), Some(file)) => {
                 (self.file, self.identity) = (file, now);
                 Some(Some(kernel))

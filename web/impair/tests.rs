@@ -149,8 +149,8 @@ async fn audit_log_names_who_began_changed_and_cancelled_a_lease() {
         (4, "DELETE", "/v1/leases/1", Value::Null, 200, ["uid=4", "\"cancelled\"", "uid 1, pid 7"]),
         (5, "DELETE", "/v1/leases/1", Value::Null, 404, ["uid=5", "lease=1", "\"refused\""]),
     ] {
-        let (found, line) = ask(uid, method, path, body).await;
-        assert_eq!(found, status, "{method} {path}: {line}");
+        let (code, line) = ask(uid, method, path, body).await;
+        assert_eq!(code, status, "{method} {path}: {line}");
         for word in words {
             assert!(line.contains(word), "{method} {path}: {word}: {line}");
         }

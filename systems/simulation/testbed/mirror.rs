@@ -95,8 +95,8 @@ mod tests {
         }
         let expected = ["-4", "-5", "mast", "mast-3", "mast-6", "mst"];
         assert_eq!(names.iter().collect::<Vec<_>>(), expected);
-        let taken = BTreeSet::from(["mast".to_owned(), "mast-3".to_owned()]);
-        assert_eq!(free_name(&taken, "mast", 3), "mast-3-3");
+        let in_use = BTreeSet::from(["mast".to_owned(), "mast-3".to_owned()]);
+        assert_eq!(free_name(&in_use, "mast", 3), "mast-3-3");
     }
 }
 

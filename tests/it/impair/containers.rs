@@ -220,7 +220,7 @@ fn interface_of_two_ports_is_refused() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     let error = String::from_utf8_lossy(&output.stderr);
-    let found =
+    let problem =
         format!("invalid port netns:{name}/uplink: found the interface of netns:{name}/eth0");
-    assert!(error.contains(&found), "{error}");
+    assert!(error.contains(&problem), "{error}");
 }
