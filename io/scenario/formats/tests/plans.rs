@@ -162,7 +162,7 @@ fn antenna() -> impl Strategy<Value = Antenna> {
 
 fn station() -> impl Strategy<Value = Station> {
     let pointing = (number(0.0, 359.9), number(-90.0, 90.0)).prop_map(|(azimuth, elevation)| {
-        Pointing { azimuth_deg: azimuth, elevation_deg: elevation }
+        Pointing::new(azimuth, elevation)
     });
     let around = prop::sample::select(Surroundings::ALL.to_vec());
     let inside = prop::sample::select(Indoor::ALL.to_vec());
