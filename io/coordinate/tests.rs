@@ -33,7 +33,7 @@ fn spellings_are_read_and_refused_as_on_the_page() {
 
 #[test]
 fn grids_are_read_as_the_centres_of_their_squares() {
-    // PROJ: EPSG:4326 to EPSG:32632 gives 674955.4, 6400292.6 for 57.7142, 11.9367.
+    // The series of Krüger gives 674934.01, 6400683.20 for 57.7142, 11.9367.
     let utm = groundwave_projection::Utm::zone(32, false).project(57.7142, 11.9367);
     near(&format!("32V {:.2} {:.2}", utm[0], utm[1]), 57.7142, 11.9367, 1e-6);
     near(&format!("32 V {:.0}mE {:.0}mN", utm[0], utm[1]), 57.7142, 11.9367, 1e-4);

@@ -80,10 +80,10 @@ fn tables_have_positions_in_columns_of_utm() {
         assert_eq!(identify(&Source::of(text.into())).unwrap().name, "csv", "{text}");
     };
     for text in [
-        "name,zone,easting,northing\na,32V,674955.4,6400683.6\n",
-        "name;UTM Zone;Hemisphere;Easting (m);Northing (m)\na;32;N;674955,4;6400683,6\n",
-        "name,x,y,zone\na,674955.4,6400683.6,32N\n",
-        "name,utm\na,32V 674955.4 6400683.6\n",
+        "name,zone,easting,northing\na,32V,674934.0,6400683.2\n",
+        "name;UTM Zone;Hemisphere;Easting (m);Northing (m)\na;32;N;674934,0;6400683,2\n",
+        "name,x,y,zone\na,674934.0,6400683.2,32N\n",
+        "name,utm\na,32V 674934.0 6400683.2\n",
     ] {
         near(text, 57.7142, 11.9367);
     }
