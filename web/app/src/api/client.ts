@@ -53,6 +53,11 @@ export interface FieldFault {
   message: string;
 }
 
+/** Text for a server that does not answer. */
+export const GONE = 'The server does not answer.';
+/** Status of an answer that cannot be read, as of a gateway that gets none (RFC 9110). */
+const UNREADABLE = 502;
+
 /** A refusal or failure that the page shows. `status` is 0 when the server does not answer. */
 export class Refusal extends Error {
   constructor(
@@ -63,6 +68,9 @@ export class Refusal extends Error {
     super(message);
   }
 }
+
+/** A request that the page itself has ended: nobody awaits its answer any more. */
+export class Abandoned extends Error {}
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
@@ -93,7 +101,11 @@ export async function wanted<T>(asked: Promise<Answer<T>>): Promise<T> {
   try {
     answer = await asked;
   } catch (fault) {
-    throw new Refusal(fault instanceof Unsent ? fault.message : 'The server does not answer.', 0);
+    const { name } = fault as { name?: string };
+    if (name === 'AbortError') throw new Abandoned();
+    // Half of an answer is none.
+    if (name === 'SyntaxError') throw new Refusal('The answer of the server is not complete. Try again.', UNREADABLE);
+    throw new Refusal(fault instanceof Unsent ? fault.message : GONE, 0);
   }
   if (answer.response.ok) return answer.data as T;
   const problem = answer.error as { detail?: string; errors?: FieldFault[] } | undefined;

@@ -121,7 +121,8 @@ function spellingOf(text: string): { spelling: string } | { reason: string } {
 export async function parsePosition(text: string, reader: Reader = read): Promise<Position> {
   const spelled = spellingOf(text);
   if ('reason' in spelled) return spelled;
-  const reading = await reader(spelled.spelling);
+  const reading = await reader(spelled.spelling).catch(() => null);
+  if (!reading) return { reason: 'The position cannot be read: the server does not answer. Try again.' };
   if ('error' in reading) return { reason: reading.error };
   const [lat, lon] = reading.degrees;
   return { place: { lat, lon } };

@@ -28,8 +28,9 @@ export async function readerOf(source: URL | string | BufferSource): Promise<Rea
 /** The same by the server of the page. */
 async function remote(spelling: string): Promise<Reading> {
   const response = await sent(new Request(`/position.json?text=${encodeURIComponent(spelling)}`));
-  const body = (await response.json()) as { lat_deg: number; lon_deg: number; detail?: string };
-  return response.ok ? { degrees: [body.lat_deg, body.lon_deg] } : { error: body.detail ?? response.statusText };
+  const body = (await response.json().catch(() => ({}))) as { lat_deg?: number; lon_deg?: number; detail?: string };
+  if (response.ok && body.lat_deg !== undefined && body.lon_deg !== undefined) return { degrees: [body.lat_deg, body.lon_deg] };
+  return { error: body.detail ?? `the server answered ${response.status}` };
 }
 
 let reader: Promise<Reader> | null = null;

@@ -1,5 +1,5 @@
 // The live mesh as the gateway tells it: its stream of events, and measurements asked for now and then.
-import { Refusal, wanted, type Link } from '../api/client';
+import { Abandoned, Refusal, wanted, type Link } from '../api/client';
 import {
   gateway,
   type Graph,
@@ -251,7 +251,7 @@ export class Live {
     try {
       return await work();
     } catch (fault) {
-      app.ui.tell((fault as Error).message, true);
+      if (!(fault instanceof Abandoned)) app.ui.tell((fault as Error).message, true);
       return null;
     }
   }

@@ -298,7 +298,8 @@ export class ReliefPainter implements Painter {
       this.#keep(one, picture);
     } catch (error) {
       if (!asked.signal.aborted) {
-        if (!this.#failed.size) this.failed(String(error instanceof Error ? error.message : error));
+        // A server that is gone is shown elsewhere.
+        if (!this.#failed.size && !(error instanceof TypeError)) this.failed(String(error instanceof Error ? error.message : error));
         this.#failed.set(key, performance.now());
       }
     }

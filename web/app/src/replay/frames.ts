@@ -80,10 +80,16 @@ export class Frames {
   first(at_s: number, step_s: number): { frame: Frame; next: null } | null {
     const from_s = Math.floor(at_s / step_s + 1e-9) * step_s;
     const query = { from_s, to_s: from_s, step_s };
-    this.#first ??= wanted(api.GET('/api/v1/replays/{id}/frames', { params: { path: { id: this.info.id }, query } })).then(({ frames }) => {
-      this.#first = frames[0] ?? null;
-      if (this.#first) this.arrived();
-    }, this.failed);
+    this.#first ??= wanted(api.GET('/api/v1/replays/{id}/frames', { params: { path: { id: this.info.id }, query } })).then(
+      ({ frames }) => {
+        this.#first = frames[0] ?? null;
+        if (this.#first) this.arrived();
+      },
+      (fault: unknown) => {
+        this.#first = null;
+        this.failed(fault);
+      },
+    );
     return this.#first instanceof Promise ? null : { frame: this.#first, next: null };
   }
 

@@ -26,6 +26,8 @@ export interface Shown {
 export class Replay {
   list = $state.raw<Info[]>([]);
   listed = $state(false);
+  /** The server was asked in vain for its recordings. */
+  unlisted = $state(false);
   /** The recording that was named is not there. */
   absent = $state(false);
   info = $state.raw<Info | null>(null);
@@ -105,6 +107,7 @@ export class Replay {
   async refresh(): Promise<boolean> {
     const list = await app.attempt(() => wanted(api.GET('/api/v1/replays')));
     this.list = list ?? this.list;
+    this.unlisted = list === null;
     this.listed = true;
     return list !== null;
   }
@@ -121,7 +124,11 @@ export class Replay {
       this.waits = false;
       if (fault instanceof Refusal && fault.status === 0) app.ui.serverGone = true;
     };
-    return new Frames(info, failed, () => this.look());
+    const arrived = () => {
+      this.fault = '';
+      this.look();
+    };
+    return new Frames(info, failed, arrived);
   }
 
   choose(info: Info, variant: Info | null = null, at_s = 0): void {
@@ -180,6 +187,12 @@ export class Replay {
       this.#forget();
       await this.start(null);
     }
+  }
+
+  /** Asks again for frames that did not come. */
+  again(): void {
+    this.fault = '';
+    this.look();
   }
 
   seek(at_s: number): void {

@@ -1,5 +1,15 @@
 // The stores of the page, and the jobs that need more than one of them.
-import { api, Refusal, wanted, type Deployment, type GroundFetch, type LinkAnalysis, type NewNode, type Node } from '../api/client';
+import {
+  Abandoned,
+  api,
+  Refusal,
+  wanted,
+  type Deployment,
+  type GroundFetch,
+  type LinkAnalysis,
+  type NewNode,
+  type Node,
+} from '../api/client';
 import { distance_m, wrapped, type LatLon } from '../geo';
 import type { MapView } from '../map/view';
 import { Changes } from './changes';
@@ -98,10 +108,18 @@ export class App {
       return await work();
     } catch (fault) {
       const cause = fault instanceof Unfinished ? fault.cause : fault;
+      if (cause instanceof Abandoned) return null;
       if (cause instanceof Refusal && cause.status === 0) this.ui.serverGone = true;
       this.ui.tell(fault instanceof Error ? fault.message : String(fault), true);
       return null;
     }
+  }
+
+  /** Reads everything; `named` is the deployment of the address. */
+  async begin(named: string | null): Promise<void> {
+    await this.attempt(() => this.plan.start(named));
+    await this.server.restore();
+    if (this.unframed) this.frame(false);
   }
 
   async chooseDeployment(id: string | null): Promise<void> {
@@ -133,6 +151,8 @@ export class App {
 
   /** Number of times that the ground may have become another. */
   groundChanges = $state(0);
+  /** The server was asked in vain where it has ground. */
+  areaUnknown = $state(false);
   /** The middle of the view has ground. */
   groundAtCentre = $state(false);
   /** Tiles that the view lacks, by name. */
@@ -172,7 +192,7 @@ export class App {
   renewGround(): void {
     this.groundChanges++;
     void this.attempt(() => this.plan.refresh());
-    void this.coverages.again();
+    void this.attempt(() => this.coverages.again());
     const [tx, rx] = this.ui.selected;
     if (this.ui.selected.length === 2 && tx && rx) void this.analyse(tx, rx);
   }

@@ -244,7 +244,7 @@ export class Coverages {
     const epoch = this.#epoch;
     const { job_id: id } = await wanted(api.POST('/api/v1/coverage', { body }));
     // Another deployment is shown by now.
-    if (epoch !== this.#epoch) return this.#forget(id);
+    if (epoch !== this.#epoch) return this.#forget(id).catch(() => undefined);
     // A new coverage of a node takes the place of the one before, which is shown until cells come.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
     const { grid = null, sensitivity_dbm = null, rates = [] } = old.at(-1) ?? {};
@@ -266,13 +266,15 @@ export class Coverages {
       subject,
     };
     this.jobs = [...this.jobs.filter((other) => other.nodeId !== nodeId), job];
-    for (const other of old) void this.#forget(other.id);
+    for (const other of old) void this.#forget(other.id).catch(() => undefined);
     await this.#follow(id, begun);
   }
 
-  /** Computes all coverages again: the ground is another. */
+  /** Computes all coverages again: the ground is another. One that is refused does not hold back the others. */
   async again(): Promise<void> {
-    await Promise.all(this.jobs.map((job) => this.start(job.nodeId, job.name, job.question).catch(() => undefined)));
+    const outcomes = await Promise.allSettled(this.jobs.map((job) => this.start(job.nodeId, job.name, job.question)));
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (refused) throw refused.reason;
   }
 
   /** Number of deployments that were left. */
@@ -380,7 +382,8 @@ export class Coverages {
   }
 
   clear(): void {
-    for (const job of this.jobs) void this.#forget(job.id);
+    // The server drops what it keeps by itself.
+    for (const job of this.jobs) void this.#forget(job.id).catch(() => undefined);
     this.jobs = [];
   }
 

@@ -1,4 +1,5 @@
 // Heights or land cover that the server lacks and can fetch: what it offers for the view, and the fetch in progress.
+import { textOf } from '../faults';
 import { wrappedBounds } from '../geo';
 import { api, Refusal, wanted, type GroundData, type GroundFetch, type GroundOffer } from '../api/client';
 
@@ -21,6 +22,8 @@ export class Ground {
   /** The fetch in progress, or the last one of this page. */
   fetch = $state.raw<GroundFetch | null>(null);
   fault = $state('');
+  /** Reason why there is no offer; empty where there is one, or none is asked for. */
+  unoffered = $state('');
   running = $derived(this.fetch?.state === 'running');
 
   #bounds: Bounds | null = null;
@@ -39,17 +42,26 @@ export class Ground {
     // A view may have been turned around the Earth.
     this.#bounds = bounds && wrappedBounds(bounds);
     const asked = this.#bounds;
-    if (!asked) this.offer = null;
+    if (!asked) [this.offer, this.unoffered] = [null, ''];
     else this.#timer = setTimeout(() => void this.#ask(asked), SETTLED_MS);
   }
 
   async #ask(bounds: Bounds): Promise<void> {
     const turn = ++this.#asked;
-    const offer = await wanted(api.POST('/api/v1/terrain/offer', { body: { bounds, data: this.data } })).catch(() => null);
+    let unoffered = '';
+    const offer = await wanted(api.POST('/api/v1/terrain/offer', { body: { bounds, data: this.data } })).catch((fault: unknown) => {
+      unoffered = textOf(fault);
+      return null;
+    });
     if (turn !== this.#asked || this.#bounds !== bounds) return;
-    this.offer = offer;
+    [this.offer, this.unoffered] = [offer, unoffered];
     // Another page, or this one before it was loaded again, has begun a fetch.
     if (offer?.fetch?.data === this.data && !this.running) void this.#follow(offer.fetch);
+  }
+
+  /** Asks for the offer of the view again. */
+  again(): void {
+    this.look(this.#bounds);
   }
 
   /** Fetches the ground of the view; the click is the consent to the terms beside it. */
@@ -66,7 +78,10 @@ export class Ground {
 
   async cancel(): Promise<void> {
     const id = this.fetch?.id;
-    if (id) await wanted(api.DELETE('/api/v1/terrain/fetches/{id}', { params: { path: { id } } })).catch(() => undefined);
+    if (!id) return;
+    await wanted(api.DELETE('/api/v1/terrain/fetches/{id}', { params: { path: { id } } })).catch(
+      (fault: unknown) => void (this.fault = `It is not cancelled: ${textOf(fault)}`),
+    );
   }
 
   async #follow(begun: GroundFetch): Promise<void> {

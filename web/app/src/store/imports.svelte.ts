@@ -28,6 +28,9 @@ export class Imports {
   /** The last recording that the server made of a file of another format, for the replay to show. */
   recorded = $state.raw<ReplayInfo | null>(null);
 
+  /** Name of the file that the server reads; empty without one. */
+  reading = $state('');
+
   constructor(private readonly app: App) {}
 
   /** Imports files one after the other, on any view: plans as new deployments, recordings into the replay. */
@@ -39,6 +42,7 @@ export class Imports {
     this.reports = [];
     this.recorded = null;
     for (const file of files) if (!recordings.includes(file) && !patterns.includes(file)) await this.#import(file);
+    this.reading = '';
     const last = this.reports.findLast((report) => 'imported' in report);
     if (last && 'imported' in last) {
       ui.mode = 'plan';
@@ -54,6 +58,7 @@ export class Imports {
 
   /** Imports a file as a plan, as a recording, or as both. */
   async #import(file: File): Promise<void> {
+    this.reading = file.name;
     const report = (made: { imported: Imported } | { recorded: true } | { reason: string }) =>
       void (this.reports = [...this.reports, { file: file.name, ...made }]);
     await this.app.attempt(async () => {

@@ -1,5 +1,5 @@
 // The live coverage of the mesh: its cells follow the nodes of the deployment, on the server.
-import { api, wanted, type Indoor, type MeshCoverageState, type Surroundings } from '../api/client';
+import { api, Refusal, wanted, type Indoor, type MeshCoverageState, type Surroundings } from '../api/client';
 import { turned, wrappedBounds } from '../geo';
 import { NO_VALUE, put, emptyGrid, type CellTile, type Grid, type GridBounds } from './grid';
 
@@ -204,8 +204,9 @@ export class MeshCoverage {
     const id = this.#within;
     this.#forget();
     if (!id) return;
-    const { response } = await api.DELETE('/api/v1/deployments/{id}/mesh-coverage', { params: { path: { id } } });
-    if (!response.ok && response.status !== 404) throw new Error(`The server answered ${response.status}.`);
+    await wanted(api.DELETE('/api/v1/deployments/{id}/mesh-coverage', { params: { path: { id } } })).catch((fault: unknown) => {
+      if (!(fault instanceof Refusal && fault.status === 404)) throw fault;
+    });
   }
 
   /** Another deployment is shown: its coverage is another one. */

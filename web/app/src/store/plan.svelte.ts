@@ -15,6 +15,7 @@ import {
   type Surroundings,
   type Template,
 } from '../api/client';
+import { textOf } from '../faults';
 import { ratingOf, type Rating } from '../verdict';
 
 export type LinksState = 'none' | 'loading' | 'ready' | 'failed';
@@ -36,6 +37,11 @@ export class Plan {
   presets = $state.raw<EnvironmentPresets | null>(null);
   templates = $state.raw<Template[]>([]);
   loaded = $state(false);
+  /** Reason why the lists did not come, and why the nodes did not; empty where they have. */
+  fault = $state('');
+  nodesFault = $state('');
+  /** The nodes are on their way. */
+  nodesLoading = $state(false);
 
   byId = $derived(new Map(this.nodes.map((node) => [node.id, node])));
   /** Least margin of the two directions of the best link of a node over ground with terrain data, dB. */
@@ -74,6 +80,15 @@ export class Plan {
   /** Reads everything; `choose` is the deployment of the address, null at a new try. */
   async start(choose: string | null): Promise<void> {
     this.#named = choose ?? this.#named;
+    await this.#lists().catch((fault: unknown) => {
+      this.fault = textOf(fault);
+      throw fault;
+    });
+    this.fault = '';
+    this.loaded = true;
+  }
+
+  async #lists(): Promise<void> {
     const [roles, radios, antennas, devices, models, formats, presets, templates] = await Promise.all([
       wanted(api.GET('/api/v1/presets/roles')),
       wanted(api.GET('/api/v1/presets/radios')),
@@ -83,12 +98,14 @@ export class Plan {
       wanted(api.GET('/api/v1/presets/formats')),
       wanted(api.GET('/api/v1/presets/environment')),
       wanted(api.GET('/api/v1/templates')),
-      this.listDeployments(this.#named),
+      // Nodes that did not come are asked for in their list.
+      this.listDeployments(this.#named).catch((fault: unknown) => {
+        if (!this.nodesFault) throw fault;
+      }),
     ]);
     [this.roles, this.models, this.formats, this.presets, this.templates] = [roles, models, formats, presets, templates];
     this.radios = [...radios, ...devices.radios];
     this.antennas = [...antennas, ...devices.antennas];
-    this.loaded = true;
   }
 
   /** True if the deployment that was named is not there. */
@@ -142,14 +159,21 @@ export class Plan {
     if (!within) {
       this.nodes = [];
       this.links = [];
+      [this.nodesLoading, this.nodesFault] = [false, ''];
       return;
     }
     const meanwhile = new Map<string, Node | null>();
     this.#meanwhile = meanwhile;
-    const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within.id } } }));
+    this.nodesLoading = true;
+    const path = { id: within.id };
+    const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path } })).catch((fault: unknown) => {
+      if (this.#meanwhile === meanwhile) [this.nodesLoading, this.nodesFault] = [false, textOf(fault)];
+      throw fault;
+    });
     // A later list has been asked for, or another deployment is shown.
     if (this.deployment?.id !== within.id || this.#meanwhile !== meanwhile) return;
     this.#meanwhile = null;
+    [this.nodesLoading, this.nodesFault] = [false, ''];
     this.nodes = nodes;
     for (const [id, node] of meanwhile) {
       const listed = this.byId.get(id);

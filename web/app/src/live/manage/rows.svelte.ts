@@ -17,11 +17,14 @@ export function allows(operation: string): boolean {
 export class Rows<T> {
   items = $state.raw<T[]>([]);
   loaded = $state(false);
+  /** They were asked for in vain. */
+  failed = $state(false);
 
   constructor(private readonly source: Parameters<typeof all<T>>[0]) {}
 
   async ask(): Promise<void> {
     const items = await live.attempt(() => all(this.source));
+    this.failed = items === null;
     if (!items) return;
     this.items = items;
     this.loaded = true;
