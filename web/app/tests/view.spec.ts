@@ -101,6 +101,7 @@ test('ground is coloured by its height and has contour lines, as the menu says',
   await page.keyboard.press('Escape');
   const lined = await seen();
   expect(lined.brown).toBeGreaterThan(tinted.brown + 100);
+  await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('checkbox', { name: 'Contour lines' }).uncheck();
   await page.getByRole('checkbox', { name: 'Colours by height' }).uncheck();
   const grey = await seen();
@@ -153,6 +154,7 @@ for (const [scheme, colour] of [
         expect(Math.abs(elevation_msl_m - Number.parseFloat(name)), `${name} at ${lat} ${lon}`).toBeLessThan(8);
       }
       // Lines that are not there have no heights.
+      await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('checkbox', { name: 'Contour lines' }).uncheck();
       await expect.poll(async () => (await named()).length).toBe(0);
     });
