@@ -9,13 +9,14 @@ use groundwave_http::{Json, Path, Problem, Query, Raw, attachment, id};
 use groundwave_model::radio::Model;
 use groundwave_model::terrain::{SWAPPED, Terrain as _, is_swapped};
 use groundwave_scenario::formats::{
-    Format, FormatError, PlanFile, PlanNode, ReadOptions, Report, Source, identify, without_options,
+    Format, PlanFile, PlanNode, ReadOptions, Report, Source, identify, without_options,
 };
 use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;
+use super::problems::format_problem;
 use super::wire::deployment::Deployment;
 use super::wire::exchange::{
     AnyObject, ExchangeFormat, FormatQuery, ImportNote, ImportQuery, Imported,
@@ -140,16 +141,16 @@ fn read_plan(
     format: Option<&'static Format>,
     source: &Source,
 ) -> Result<(PlanFile, Report, bool), Problem> {
-    let format = format.map_or_else(|| identify(source), Ok).map_err(refused)?;
+    let format = format.map_or_else(|| identify(source), Ok).map_err(format_problem)?;
     let station = default_station();
     let read = format.read(source, &ReadOptions::new(station.clone()));
-    let mut dataset = read.map_err(refused)?;
+    let mut dataset = read.map_err(format_problem)?;
     dataset.name_after(&source.stem());
     // A single snapshot is a map.
     let times_s =
         [dataset.events.first(), dataset.events.last()].map(|event| event.map(|(s, _)| *s));
     let has_recording = times_s[0] < times_s[1];
-    let (plan, mut report) = dataset.into_plan(format, &station).map_err(refused)?;
+    let (plan, mut report) = dataset.into_plan(format, &station).map_err(format_problem)?;
     // An exported deployment without nodes states its environment.
     if plan.nodes.is_empty() && !plan.names_model {
         report.notes.retain(|note| !note.what.ends_with(" taken"));
@@ -158,11 +159,6 @@ fn read_plan(
         return Err(Problem::bad_request(without_options(&what)));
     }
     Ok((plan, report, has_recording))
-}
-
-/// Problem of a document that is refused. Clients have no command line.
-pub fn refused(error: FormatError) -> Problem {
-    Problem::bad_request(without_options(&error.to_string()))
 }
 
 fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeployment {

@@ -40,7 +40,7 @@ mod terrain;
 mod tile_cache;
 pub mod wire;
 
-pub use exchange::refused;
+pub use problems::format_problem;
 pub use replay_store::{LogTerrain, StoredLog};
 pub use replay_world::{BuildWorld, ReplayWorld, Replaying};
 pub use replays::open_log;

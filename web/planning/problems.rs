@@ -5,6 +5,7 @@ use groundwave_http::Problem;
 use groundwave_model::mesh::MeshError;
 use groundwave_model::relay::RelayError;
 use groundwave_scenario::changes::ChangeError;
+use groundwave_scenario::formats::{FormatError, without_options};
 
 /// Problem of an analysis of a mesh.
 pub(crate) fn mesh_problem(error: MeshError) -> Problem {
@@ -22,6 +23,12 @@ pub(crate) fn change_problem(error: ChangeError) -> Problem {
         ChangeError::World(_) => Problem::internal(error.to_string()),
         _ => Problem::bad_request(error.to_string()),
     }
+}
+
+/// Problem of a document. Clients have no command line: options are left out.
+#[must_use]
+pub fn format_problem(error: FormatError) -> Problem {
+    Problem::bad_request(without_options(&error.to_string()))
 }
 
 /// Problem of a log.

@@ -10,8 +10,8 @@ use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Refusal};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::{Failure, Problem};
+use groundwave_planning::format_problem;
 use groundwave_planning::recorder::{RecordDocument, RecordedDocument};
-use groundwave_planning::refused;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats::{
     Dataset, ReadOptions, Script, Source, identify, without_options,
@@ -84,10 +84,10 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
     let config = config.clone();
     Box::new(move |name, content| {
         let source = Source { path: PathBuf::from(name), ..Source::of(content) };
-        let format = identify(&source).map_err(refused)?;
+        let format = identify(&source).map_err(format_problem)?;
         let station = default_station();
         let read = format.read(&source, &ReadOptions::new(station.clone()));
-        let mut dataset = read.map_err(refused)?;
+        let mut dataset = read.map_err(format_problem)?;
         dataset.name_after(&source.stem());
         dataset.note_stations();
         let terrain = TerrainOptions {
@@ -99,7 +99,7 @@ pub(super) fn recorder(config: &ServerConfig) -> RecordDocument {
         let ground = terrain.open().map_err(failed)?;
         dataset.heights_over_geoid(&*ground.terrain);
         dataset.note_ground(&*ground.terrain);
-        let script = dataset.script(format, &station).map_err(refused)?;
+        let script = dataset.script(format, &station).map_err(format_problem)?;
         let node_ticks = script.last_tick.saturating_mul(script.nodes as u64);
         if script.last_tick > TICKS_MAX || node_ticks > NODE_TICKS_MAX {
             return Err(Problem::bad_request(format!(

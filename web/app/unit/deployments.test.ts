@@ -1,7 +1,7 @@
 // Changes of a deployment as commands, against a server that keeps documents.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Deployment, Environment, Template } from '../src/api/client';
-import { changed, environmentChange } from '../src/store/environment';
+import { withChange, environmentChange } from '../src/store/environment';
 import { DeploymentCommands } from '../src/store/deployment-commands';
 import { History } from '../src/store/history.svelte';
 import { Plan } from '../src/store/plan.svelte';
@@ -75,10 +75,10 @@ test('a change of an environment has the keys that differ, and null is an absent
   const change = environmentChange(environment, after);
   expect([...change]).toEqual([['rain_rate_mm_h', 12]]);
   const other = { ...environment, climate: 'desert' } as Environment;
-  expect(changed(other, change)).toEqual({ ...other, rain_rate_mm_h: 12 });
+  expect(withChange(other, change)).toEqual({ ...other, rain_rate_mm_h: 12 });
   expect([...environmentChange(after, environment)]).toEqual([['rain_rate_mm_h', 0]]);
   const woods = { ...environment, vegetation: { depth_m: 9 } } as unknown as Environment;
-  expect(changed(woods, environmentChange(woods, environment))).not.toHaveProperty('vegetation');
+  expect(withChange(woods, environmentChange(woods, environment))).not.toHaveProperty('vegetation');
 });
 
 test('an environment is changed, undone and done again; others changes of other keys stay', async () => {

@@ -27,7 +27,7 @@ export class Replay {
   list = $state.raw<Info[]>([]);
   listed = $state(false);
   /** The server was asked in vain for its recordings. */
-  unlisted = $state(false);
+  isListMissing = $state(false);
   /** The recording that was named is not there. */
   absent = $state(false);
   info = $state.raw<Info | null>(null);
@@ -107,7 +107,7 @@ export class Replay {
   async refresh(): Promise<boolean> {
     const list = await app.attempt(() => wanted(api.GET('/api/v1/replays')));
     this.list = list ?? this.list;
-    this.unlisted = list === null;
+    this.isListMissing = list === null;
     this.listed = true;
     return list !== null;
   }

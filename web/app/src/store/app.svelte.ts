@@ -152,7 +152,7 @@ export class App {
   /** Number of times that the ground may have become another. */
   groundChanges = $state(0);
   /** The server was asked in vain where it has ground. */
-  areaUnknown = $state(false);
+  isAreaUnknown = $state(false);
   /** The middle of the view has ground. */
   groundAtCentre = $state(false);
   /** Tiles that the view lacks, by name. */

@@ -1,6 +1,6 @@
 // Changes of deployments and templates as commands of the history that those of nodes are in.
 import { api, Refusal, wanted, type Deployment, type Template } from '../api/client';
-import { changed, has, valuesOf, type EnvironmentChange } from './environment';
+import { withChange, has, valuesOf, type EnvironmentChange } from './environment';
 import { Overtaken, type Command, type History } from './history.svelte';
 import type { Plan } from './plan.svelte';
 import { importPlan } from './uploads';
@@ -48,18 +48,18 @@ export class DeploymentCommands {
     });
     const before = fieldsOf(now());
     /** Fields as the last change of this page left them. */
-    let left: DeploymentChange | null = null;
+    let last: DeploymentChange | null = null;
     const put = async ({ name, environment }: DeploymentChange) => {
       const present = now();
-      if (left && !(has(present.environment, left.environment) && (left.name ?? present.name) === present.name))
+      if (last && !(has(present.environment, last.environment) && (last.name ?? present.name) === present.name))
         throw new Overtaken(`${present.name} was changed by another client since: its values stay.`);
       const body = {
-        ...(keys.length ? { environment: changed(present.environment, environment) } : {}),
+        ...(keys.length ? { environment: withChange(present.environment, environment) } : {}),
         ...(name === undefined ? {} : { name }),
       };
       const path = { id: this.history.live(id) };
       const made = await onThere(present.name, () => wanted(api.PATCH('/api/v1/deployments/{id}', { params: { path }, body })));
-      left = fieldsOf(made);
+      last = fieldsOf(made);
       this.plan.putDeployment(made);
       if (keys.length) void this.plan.refreshLinks();
     };

@@ -14,7 +14,7 @@ export function environmentChange(before: Environment, after: Environment): Envi
 }
 
 /** An environment with a change. */
-export function changed(environment: Environment, change: EnvironmentChange): Environment {
+export function withChange(environment: Environment, change: EnvironmentChange): Environment {
   const next: Record<string, unknown> = { ...environment };
   for (const [key, value] of change) {
     if (value === undefined) delete next[key];

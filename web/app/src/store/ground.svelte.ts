@@ -23,7 +23,7 @@ export class Ground {
   fetch = $state.raw<GroundFetch | null>(null);
   fault = $state('');
   /** Reason why there is no offer; empty where there is one, or none is asked for. */
-  unoffered = $state('');
+  offerFault = $state('');
   running = $derived(this.fetch?.state === 'running');
 
   #bounds: Bounds | null = null;
@@ -42,19 +42,19 @@ export class Ground {
     // A view may have been turned around the Earth.
     this.#bounds = bounds && wrappedBounds(bounds);
     const asked = this.#bounds;
-    if (!asked) [this.offer, this.unoffered] = [null, ''];
+    if (!asked) [this.offer, this.offerFault] = [null, ''];
     else this.#timer = setTimeout(() => void this.#ask(asked), SETTLED_MS);
   }
 
   async #ask(bounds: Bounds): Promise<void> {
     const turn = ++this.#asked;
-    let unoffered = '';
+    let offerFault = '';
     const offer = await wanted(api.POST('/api/v1/terrain/offer', { body: { bounds, data: this.data } })).catch((fault: unknown) => {
-      unoffered = textOf(fault);
+      offerFault = textOf(fault);
       return null;
     });
     if (turn !== this.#asked || this.#bounds !== bounds) return;
-    [this.offer, this.unoffered] = [offer, unoffered];
+    [this.offer, this.offerFault] = [offer, offerFault];
     // Another page, or this one before it was loaded again, has begun a fetch.
     if (offer?.fetch?.data === this.data && !this.running) void this.#follow(offer.fetch);
   }
