@@ -55,12 +55,13 @@ mod tests {
     fn descriptions_and_refusals_of_formats_name_options_in_brackets_alone() {
         let unknown = identify(&Source::of(b"a text".to_vec())).unwrap_err().to_string();
         assert!(unknown.contains("--format"), "{unknown}");
-        let levels = b"time,node,rssi_dbm\n2026-01-01T00:00:00Z,a,-90\n".to_vec();
+        let levels = b"time,link,rsl_dbm\n1777629600,a,-42.0\n1777629600,b,-45.0\n".to_vec();
         let refusal = super::super::csv::FORMAT.read(
             &Source::of(levels),
             &super::super::ReadOptions::new(groundwave_model::sample::station()),
         );
         let refusal = refusal.map(drop).unwrap_err().to_string();
+        assert!(refusal.contains("--mapping"), "{refusal}");
         let descriptions = FORMATS.into_iter().map(|format| format.description.to_owned());
         for text in descriptions.chain([unknown, refusal]) {
             let left = without_options(&text);

@@ -100,7 +100,7 @@ test('a file without nodes makes no deployment and says what was in it; no refus
   };
   const feature = { type: 'Feature', properties: {}, geometry: line };
   const roads = JSON.stringify({ type: 'FeatureCollection', features: [feature, feature] });
-  const levels = 'time,node,rssi_dbm\n2026-01-01T00:00:00Z,a,-90\n';
+  const levels = 'time,link,rsl_dbm\n1777629600,a,-42.0\n1777629600,b,-45.0\n';
   const files = [['roads.geojson', text(roads)], REFUSED, ['levels.csv', text(levels)], ['empty.csv', text('name,lat,lon\n')]] as const;
   for (const [name, content] of files) {
     await drop(page, [[name, content]]);
