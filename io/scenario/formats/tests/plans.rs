@@ -161,9 +161,8 @@ fn antenna() -> impl Strategy<Value = Antenna> {
 }
 
 fn station() -> impl Strategy<Value = Station> {
-    let pointing = (number(0.0, 359.9), number(-90.0, 90.0)).prop_map(|(azimuth, elevation)| {
-        Pointing::new(azimuth, elevation)
-    });
+    let pointing = (number(0.0, 359.9), number(-90.0, 90.0))
+        .prop_map(|(azimuth, elevation)| Pointing::new(azimuth, elevation));
     let around = prop::sample::select(Surroundings::ALL.to_vec());
     let inside = prop::sample::select(Indoor::ALL.to_vec());
     let pointing = prop::option::of(pointing);
