@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::process::{admin, start_with};
+use super::process::{admin, mast, start_with};
 
 #[test]
 fn positions_of_public_nodes_are_sent_as_cursor_on_target() {
@@ -16,22 +16,17 @@ fn positions_of_public_nodes_are_sent_as_cursor_on_target() {
     let address = receiver.local_addr().unwrap().to_string();
     let server = start_with(folder.path(), "info", Stdio::piped(), &["--cot", &address]);
     let token = admin(&server);
-    let node = |number: u8, name: &str, tags: &[&str], place: Option<[f64; 2]>| {
-        let body =
-            json!({ "name": name, "mac": format!("02:00:00:00:00:0{number}"), "tags": tags });
-        let (status, ahead) = server.post(&token, "/v1/nodes/register", &body);
-        assert_eq!(status, 201, "{ahead}");
-        let id = ahead["node"]["node_id"].as_str().unwrap().to_owned();
-        if let Some([lat, lon]) = place {
-            let place = json!({ "position_override": { "lat": lat, "lon": lon, "alt_m": 12 } });
-            let (status, answer) = server.ask(&token, "PATCH", &format!("/v1/nodes/{id}"), &place);
-            assert_eq!(status, 200, "{answer}");
-        }
+    let node = |number: u8, change: serde_json::Value| {
+        let (id, _) = mast(&server, &token, number);
+        let (status, answer) = server.ask(&token, "PATCH", &format!("/v1/nodes/{id}"), &change);
+        assert_eq!(status, 200, "{answer}");
         id
     };
-    node(1, "Hidden", &["private"], Some([57.2, 11.8]));
-    node(2, "Nowhere", &[], None);
-    let mast = node(3, "Mast <north> & \"east\"", &[], Some([57.1, -11.9]));
+    let place = |lat: f64, lon: f64| json!({ "lat": lat, "lon": lon, "alt_m": 12 });
+    node(1, json!({ "tags": ["private"], "position_override": place(57.2, 11.8) }));
+    node(2, json!({ "name": "Nowhere" }));
+    let name = "Mast <north> & \"east\"";
+    let mast = node(3, json!({ "name": name, "position_override": place(57.1, -11.9) }));
 
     let mut octets = [0; 2_000];
     let length = receiver.recv(&mut octets).expect("an event within a minute");
