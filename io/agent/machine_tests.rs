@@ -118,13 +118,20 @@ fn a_wait_without_bounds_silences_no_node_for_longer_than_an_hour() {
     bench.expect(Task::Register, Outcome::Done);
     assert!(bench.now_ms <= 3_960_000, "{}", bench.now_ms);
     let mut bench = Bench::running();
+    // The token is over by then.
+    let heartbeat = |bench: &mut Bench| {
+        while bench.task() == Task::LogIn {
+            bench.expect(Task::LogIn, Outcome::Done);
+        }
+        bench.expect(Task::Heartbeat, Outcome::Done);
+    };
     bench.expect(Task::Heartbeat, Outcome::Refused(503, Some(u64::MAX)));
     let before_ms = bench.now_ms;
-    bench.expect(Task::Heartbeat, Outcome::Done);
+    heartbeat(&mut bench);
     assert!(bench.now_ms - before_ms <= 3_606_000, "{}", bench.now_ms - before_ms);
     bench.machine.set_backlog(true);
     bench.expect(Task::Replay, Outcome::Refused(429, Some(u64::MAX)));
-    bench.expect(Task::Heartbeat, Outcome::Done);
+    heartbeat(&mut bench);
 }
 
 #[test]

@@ -83,7 +83,7 @@ mod tests {
         file.remove().unwrap();
         file.remove().unwrap();
         assert_eq!(file.read::<Vec<u8>>().unwrap(), None);
-        std::fs::write(file.path(), "{").unwrap();
+        std::fs::write(file.path(), "[").unwrap();
         assert_eq!(file.read::<Vec<u8>>().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

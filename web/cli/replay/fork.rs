@@ -228,7 +228,7 @@ fn total(numbers: impl Iterator<Item = f64>) -> f64 {
 /// Difference with its sign; a dash where both look the same.
 fn signed([before, after]: [f64; 2], show: &dyn Fn(f64) -> String) -> String {
     let sign = if after < before { "−" } else { "+" };
-    match show(after) == show(before) {
+    match show(after + 0.0) == show(before + 0.0) {
         true => "–".to_owned(),
         false => format!("{sign}{}", show((after - before).abs())),
     }
