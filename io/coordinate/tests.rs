@@ -111,7 +111,7 @@ fn utm_in_columns_has_a_zone_with_its_band_or_hemisphere() {
         near(zone, hemisphere, sydney, [-33.8688, 151.2093]);
     }
     // Washington: the S is its band.
-    near("18S", "N", [323_394.0, 4_307_395.0], [38.8976, -77.0364]);
+    near("18S", "N", [323_394.0, 4_307_395.0], [38.8977, -77.0365]);
     for (zone, hemisphere, [east_m, north_m], reason) in [
         ("32", "", gothenburg, "32V or 32N"),
         ("", "", gothenburg, "a zone of 1 to 60"),

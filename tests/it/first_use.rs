@@ -192,11 +192,12 @@ fn a_configuration_file_sets_options_and_names_its_mistakes() {
     let other = link(&["--radio", "wifi_2g4_mesh"], text);
     assert_eq!(frequency_mhz(&other), Some(2437.0));
     // The command line turns off what the file turns on.
-    for (arguments, is_flat) in [(&[][..], true), (&["--flat-earth=false"], false)] {
-        // Without the fetched tile the exit code is 3.
-        let document: Value = serde_json::from_slice(&link(arguments, text).stdout).unwrap();
-        let terrain = document["terrain"].as_str().unwrap();
-        assert_eq!(terrain.starts_with("flat earth"), is_flat, "{arguments:?}: {terrain}");
+    for (arguments, code) in [(&[][..], 0), (&["--flat-earth=false"], 3)] {
+        // Where no tile is.
+        let ends = ["link", "10.7,11.9", "10.72,11.95"];
+        let mut program = command(&[&ends[..], arguments].concat());
+        let output = program.env("GROUNDWAVE_CONFIG", &file).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
     }
     let error = refusal(&link(&[], "[link]\nradoi = \"x\"\n"));
     assert!(error.contains("config.toml:2: invalid option: found \\\"radoi\\\""), "{error}");
