@@ -47,7 +47,7 @@ fn without_mark(mut octets: Vec<u8>) -> Vec<u8> {
 
 /// A document as UTF-8 without a byte order mark, with the name of the encoding it was written in, where that is another: UTF-16, with or
 /// without a byte order mark, that of an XML declaration, else Windows-1252 (Latin-1 with more characters) for a text that
-/// is no UTF-8. Binary documents stay as they are.
+/// is other than UTF-8. Binary documents stay as they are.
 pub(crate) fn to_utf8(octets: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
     let marked = Encoding::for_bom(&octets).map(|(encoding, _)| encoding);
     let marked = marked.filter(|encoding| *encoding != encoding_rs::UTF_8);

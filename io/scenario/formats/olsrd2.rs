@@ -113,7 +113,7 @@ fn measured(row: &Value, way: &str, snapshot: &mut MeshSnapshot) -> Option<Measu
     let metric = text(&row["domain_metric"]).unwrap_or_default();
     if metric != AIRTIME {
         let metric: String = metric.chars().take(40).collect();
-        snapshot.drop(&format!("a metric that is no rate ({metric}): not used"));
+        snapshot.drop(&format!("a metric other than a rate ({metric}): not used"));
         return None;
     }
     let raw = number(&row[format!("domain_metric_{way}_raw")]);

@@ -18,18 +18,18 @@ const OPTIONS: [&str; 11] = [
 /// A text without its brackets that name options of the command line, for clients of a server and for the page.
 #[must_use]
 pub fn without_options(text: &str) -> String {
-    let mut left = String::with_capacity(text.len());
+    let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(begin) = rest.find(" (") {
         let Some(end) = rest[begin..].find(')').map(|length| begin + length + 1) else { break };
-        left.push_str(&rest[..begin]);
+        kept.push_str(&rest[..begin]);
         let bracket = &rest[begin..end];
         if !OPTIONS.iter().any(|option| bracket.contains(option)) {
-            left.push_str(bracket);
+            kept.push_str(bracket);
         }
         rest = &rest[end..];
     }
-    left + rest
+    kept + rest
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
     fn descriptions_and_refusals_of_formats_name_options_in_brackets_alone() {
         let unknown = identify(&Source::of(b"a text".to_vec())).unwrap_err().to_string();
         assert!(unknown.contains("--format"), "{unknown}");
-        let levels = b"time,link,rsl_dbm\n1777629600,a,-42.0\n1777629600,b,-45.0\n".to_vec();
+        let levels = b"time,lat,lon,rssi\n2026-01-01T00:00:00Z,57.7,11.9,-90\n2026-01-01T00:00:01Z,57.71,11.9,-91\n".to_vec();
         let refusal = super::super::csv::FORMAT.read(
             &Source::of(levels),
             &super::super::ReadOptions::new(groundwave_model::sample::station()),
@@ -64,9 +64,9 @@ mod tests {
         assert!(refusal.contains("--mapping"), "{refusal}");
         let descriptions = FORMATS.into_iter().map(|format| format.description.to_owned());
         for text in descriptions.chain([unknown, refusal]) {
-            let left = without_options(&text);
-            assert!(OPTIONS.iter().all(|option| !left.contains(option)), "{left}");
-            assert!(!left.contains("groundwave "), "{left}");
+            let shown = without_options(&text);
+            assert!(OPTIONS.iter().all(|option| !shown.contains(option)), "{shown}");
+            assert!(!shown.contains("groundwave "), "{shown}");
         }
     }
 }

@@ -196,16 +196,16 @@ fn tables_are_read_as_people_have_them() {
         "name,wkt,height_agl_m\nA,POINT (11.25 57.5),30\n",
         "name,lat,lon,height_agl_m\nA,57.5,11.25,30\nB,,,30\n",
     ] {
-        let (sites, told) = sites(table.as_bytes());
-        assert_eq!(sites.len(), 1, "{table}: {told}");
+        let (sites, report) = sites(table.as_bytes());
+        assert_eq!(sites.len(), 1, "{table}: {report}");
         for (value, expected) in sites[0].iter().zip(expected) {
             assert!((value - expected).abs() < 1e-9, "{table}: {sites:?}");
         }
     }
     let latin = b"name;lat;lon;h\xf6he\nMalm\xf6;57,5;11,25;30\n";
-    let (read, told) = sites(latin);
+    let (read, report) = sites(latin);
     assert_eq!(read, [expected]);
-    assert!(told.contains("windows-1252"), "{told}");
+    assert!(report.contains("windows-1252"), "{report}");
     let utf_16: Vec<u8> = "\u{feff}name,lat,lon,height_agl_m\nA,57.5,11.25,30\n"
         .encode_utf16()
         .flat_map(|unit| unit.to_le_bytes())
@@ -214,10 +214,10 @@ fn tables_are_read_as_people_have_them() {
 }
 
 #[test]
-fn rows_without_a_position_leave_the_others_and_are_told() {
-    let (nodes, told) = sites(b"name,lat,lon\nA,57.5,11.25\nB,,11\nC,north,11\nD,58,12\n");
+fn rows_without_a_position_leave_the_others_and_are_reported() {
+    let (nodes, report) = sites(b"name,lat,lon\nA,57.5,11.25\nB,,11\nC,north,11\nD,58,12\n");
     assert_eq!(nodes.len(), 2);
-    assert!(told.contains("row without a position") && told.contains("dropped"), "{told}");
+    assert!(report.contains("row without a position") && report.contains("dropped"), "{report}");
     let error = read(CSV, b"name,lat,lon\nB,,11\nC,north,11\n", &defaults()).unwrap_err();
     assert!(error.to_string().contains("line 2"), "{error}");
 }

@@ -308,7 +308,7 @@ fn nodes_of_tables_are_identified_by_their_ids_not_by_their_names() {
         ("name", ["Alex", "Kim"], ["Alex", "Kim"]),
     ] {
         let dataset = read(&rows(heads, cells));
-        let found: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
-        assert_eq!(found, names, "{heads}");
+        let read_names: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(read_names, names, "{heads}");
     }
 }
