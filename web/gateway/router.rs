@@ -56,5 +56,5 @@ pub fn router(gateway: Gateway) -> Router {
         .layer(from_fn_with_state(Arc::new(checks), guard))
         .with_state(gateway)
         .merge(docs.layer(policy));
-    layers::own_origin(router)
+    layers::own_origin(layers::to_the_end(router))
 }

@@ -98,10 +98,14 @@ pub fn addressed(router: Router) -> Router {
     }))
 }
 
-/// Runs each request to its end, also when its client goes before: a change in several steps, such as a lease that is
-/// noted, put in force and watched, is never left between two of them. Requests that only read need it not.
+/// Runs each request that may change something to its end, also when its client goes before: a change in several
+/// steps, such as a lease that is noted, put in force and watched, is never left between two of them. Requests of safe
+/// methods (RFC 9110 9.2.1) end with their client.
 pub fn to_the_end(router: Router) -> Router {
     router.layer(from_fn(async |request: Request, next: Next| {
+        if request.method().is_safe() {
+            return next.run(request).await;
+        }
         let request = tokio::spawn(next.run(request).instrument(Span::current()));
         match request.await {
             Ok(response) => response,
@@ -204,7 +208,7 @@ mod tests {
     use std::sync::Arc;
 
     use axum::body::Body;
-    use axum::routing::get;
+    use axum::routing::{get, post};
     use tokio::sync::Notify;
     use tower::ServiceExt;
 
@@ -223,9 +227,9 @@ mod tests {
                 end.notify_one();
             }
         };
-        let router = Router::new().route("/", get(handler)).route("/panic", get(panics));
+        let router = Router::new().route("/", post(handler)).route("/panic", post(panics));
         let router = to_the_end(router).layer(CatchPanicLayer::custom(problem::panicked));
-        let request = |path: &str| Request::get(path).body(Body::empty()).unwrap();
+        let request = |path: &str| Request::post(path).body(Body::empty()).unwrap();
         let mut answer = Box::pin(router.clone().oneshot(request("/")));
         tokio::select! {
             biased;
