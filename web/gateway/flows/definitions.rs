@@ -6,9 +6,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::automation::{
-    Automation, AutomationFlow, AutomationId, ExecutionState, FlowMistake, StepRole,
+    Automation, AutomationFlow, AutomationId, ExecutionState, FlowMistake, FlowPlan, StepRole, plan,
 };
-use groundwave_gateway::config::Versioned;
+use groundwave_gateway::config::{ConfigObjects, Versioned};
 use groundwave_gateway::external::ExternalSystem;
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
@@ -154,6 +154,20 @@ fn invalid(mistakes: Vec<FlowMistake>) -> Problem {
     Problem { errors, ..problem.of_kind(ProblemKind::InvalidBody) }
 }
 
+/// Refuses who may not make or enable a flow.
+fn refuse_role(
+    role: AccountRole,
+    systems: &ConfigObjects<ExternalSystem>,
+    planned: &FlowPlan,
+) -> Result<(), Problem> {
+    if role >= AccountRole::Admin || !needs_admin(systems, planned) {
+        return Ok(());
+    }
+    let what = "insufficient role: admins make and enable flows that change something at external \
+                systems";
+    Err(Problem::new(StatusCode::FORBIDDEN, what).of_kind(ProblemKind::Forbidden))
+}
+
 /// The flow with its secrets sealed, if it is valid and the caller may make it.
 fn checked(
     mut flow: AutomationFlow,
@@ -164,10 +178,7 @@ fn checked(
     let systems = objects::<ExternalSystem>(world);
     let places = (&*systems, &*world.view().fleet);
     let planned = check(&settings.flow_servers, places, outbound, &flow).map_err(invalid)?;
-    if role < AccountRole::Admin && needs_admin(&systems, &planned) {
-        let what = "insufficient role: admins make flows that change something at external systems";
-        return Err(Problem::new(StatusCode::FORBIDDEN, what).of_kind(ProblemKind::Forbidden));
-    }
+    refuse_role(role, &systems, &planned)?;
     seal(&mut flow, before, vault)?;
     Ok(Automation(flow))
 }
@@ -261,7 +272,7 @@ pub struct FlowChange {
         (status = 412, description = "Changed since that version"),
         (status = 422, description = "Invalid name, or to be enabled with a node that is not there")))]
 pub async fn flow_patch(
-    _: Operator,
+    Operator(caller): Operator,
     State(world): State<World>,
     Path(id): Path<Uuid>,
     headers: HeaderMap,
@@ -272,6 +283,8 @@ pub async fn flow_patch(
     flow.0.enabled = change.enabled.unwrap_or(flow.0.enabled);
     flow.0.name = change.name.unwrap_or(flow.0.name);
     if change.enabled == Some(true) {
+        let planned = plan(&flow.0).map_err(invalid)?;
+        refuse_role(caller.role, &objects::<ExternalSystem>(&world), &planned)?;
         let absent: Vec<_> = absent_nodes(&world.view().fleet, &flow.0).collect();
         if !absent.is_empty() {
             return Err(invalid(absent));

@@ -182,6 +182,13 @@ fn flows_call_imported_endpoints() {
     bench.call(&admin, "PATCH", &put, &json!({ "enabled": true })).is(200);
     assert_eq!(run(&change)["state"], "succeeded");
     assert_eq!(&server.last().body[..], br#"{"closed":true}"#.as_slice());
+    // Operators may switch it off, admins alone on.
+    let enable = |caller: &str, enabled| {
+        bench.call(caller, "PATCH", &change, &json!({ "enabled": enabled }))
+    };
+    enable(&operator, false).is(200);
+    enable(&operator, true).problem(403);
+    enable(&admin, true).is(200);
     // The step that names an unknown endpoint is named.
     let wrong = call("wrong", &json!("00000000-0000-4000-8000-000000000009"), json!({}));
     let outcome = bench.call(&admin, "POST", "/v1/flows", &wrong).is(422);
