@@ -52,14 +52,11 @@ recording. Log filter: RUST_LOG.";
 impl Serve {
     /// Checks what the log file could destroy, before it is opened.
     pub fn check(&self) -> Result<(), Failure> {
-        if self.open && !self.config.has(Service::Planning) {
-            let what = "invalid --open: found the gateway alone, allowed with the planning service";
-            return Err(Failure::Input(what.to_owned()));
-        }
         if self.config.has(Service::Gateway) {
             self.config.gateway.check()?;
         }
-        self.config.refuse_shared(self.log_file.as_deref())
+        self.config.refuse_shared(self.log_file.as_deref())?;
+        self.config.refuse_unserved()
     }
 
     /// Serves until a stop signal.

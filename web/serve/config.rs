@@ -23,6 +23,7 @@ use groundwave_store::journal_file::FileJournal;
 use groundwave_web_gateway::serve::STEP_NS;
 use groundwave_web_gateway::serve::gateway::GatewayConfig;
 
+use super::service_options::ServiceOptions;
 use crate::engine::EngineArg;
 
 /// A service of the server.
@@ -147,6 +148,10 @@ pub struct ServerConfig {
     /// Configuration of the gateway.
     #[command(flatten)]
     pub gateway: GatewayConfig,
+
+    /// Options on the command line that one service alone has.
+    #[command(flatten)]
+    pub service_options: ServiceOptions,
 }
 
 impl ServerConfig {
@@ -154,6 +159,19 @@ impl ServerConfig {
     #[must_use]
     pub fn has(&self, service: Service) -> bool {
         self.services.is_empty() || self.services.contains(&service)
+    }
+
+    /// Refuses options on the command line of a service that is not served.
+    ///
+    /// # Errors
+    /// With the first such option.
+    pub fn refuse_unserved(&self) -> Result<(), Failure> {
+        let refusal = match (self.has(Service::Planning), self.has(Service::Gateway)) {
+            (false, _) => self.service_options.refusal_of_planning(),
+            (_, false) => self.service_options.refusal_of_gateway(),
+            (true, true) => None,
+        };
+        refusal.map_or(Ok(()), |refusal| Err(Failure::Input(refusal)))
     }
 
     /// Source of the page's files, with its base map.
@@ -179,11 +197,6 @@ impl ServerConfig {
 
     /// The logs to list, each read once.
     pub(super) fn logs(&self) -> Result<Vec<StoredLog>, Failure> {
-        if !self.replays.is_empty() && !self.has(Service::Planning) {
-            let what =
-                "invalid --replay: found the gateway alone, allowed with the planning service";
-            return Err(Failure::Input(what.to_owned()));
-        }
         let logs = self.replays.iter().map(|path| {
             require_existing("--replay", path, "a log (.gwlog)")?;
             let log = open_log(ReplayWorld::new::<Snapshot>(world), path);

@@ -12,5 +12,6 @@ pub mod foreign_log;
 mod ground;
 mod planning;
 pub mod server;
+mod service_options;
 #[cfg(test)]
 mod tests;

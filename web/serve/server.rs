@@ -83,13 +83,11 @@ impl Server {
             true => Some(config.frontend()?),
             false => None,
         };
-        if frontend.is_none() && config.basemap.is_some() {
-            let what =
-                "invalid --basemap: found the gateway alone, allowed with the planning service";
-            return Err(Failure::Input(what.to_owned()));
-        }
         let basemap = frontend.as_ref().and_then(|page| page.basemap.clone());
-        let logs = config.logs()?;
+        let logs = match config.has(Service::Planning) {
+            true => config.logs()?,
+            false => Vec::new(),
+        };
         let mut builder = world(terrain.clone());
         builder.resource(match with_gateway {
             true => config.gateway.overlay()?,

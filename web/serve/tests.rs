@@ -35,3 +35,32 @@ fn a_server_starts_from_its_configuration_answers_and_stops() {
     again.stop_token().cancel();
     again.run().unwrap();
 }
+
+#[test]
+fn option_of_a_service_that_is_not_served_is_refused() {
+    for (line, refusal) in [
+        ("serve gateway", None),
+        ("serve gateway --db a.db --record b.gwlog", None),
+        ("serve --bind 127.0.0.1:1 --gateway-bind 127.0.0.1:2", None),
+        (
+            "serve gateway --bind 127.0.0.1:1",
+            Some("invalid --bind: found the gateway alone, allowed with the planning service"),
+        ),
+        (
+            "serve gateway --replay a.gwlog",
+            Some("invalid --replay: found the gateway alone, allowed with the planning service"),
+        ),
+        (
+            "serve planning --gateway-bind 127.0.0.1:1",
+            Some(
+                "invalid --gateway-bind: found the planning service alone, allowed with the \
+                 gateway",
+            ),
+        ),
+    ] {
+        let config = Arguments::parse_from(line.split(' ')).config;
+        let failure = config.refuse_unserved().err();
+        let text = failure.map(|failure| failure.message().to_owned());
+        assert_eq!(text.as_deref(), refusal, "{line}");
+    }
+}
