@@ -3,10 +3,13 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use groundwave_netlink::route::{RouteRequest, add_address, create_device, set_up};
+use groundwave_netlink::route::{RouteRequest, add_address, create_device, set_controller, set_up};
 use serde::Deserialize;
 
+use super::actions::{Action, send_all};
+use super::dump;
 use super::error::TestbedError;
+use super::namespace::Namespace;
 use super::program::output_of;
 
 /// Index of `bat0` in its namespace.
@@ -32,6 +35,27 @@ pub fn tune(netns: &Path) -> Result<(), TestbedError> {
         Ok(_) | Err(TestbedError::Failed { .. }) => Ok(()),
         Err(err) => Err(err),
     }
+}
+
+/// Creates `bat0` of `node` again with its member interfaces if another program deleted it; `true` if so.
+pub(super) fn restore(
+    namespace: &mut Namespace,
+    (netns, node): (&Path, &str),
+    own: Ipv4Addr,
+    members: impl Iterator<Item = u32>,
+) -> Result<bool, TestbedError> {
+    let links = dump::links(&mut namespace.batch);
+    let links = links.map_err(TestbedError::kernel("read interfaces"))?;
+    if links.contains_key(&INDEX) {
+        return Ok(false);
+    }
+    send_all(namespace, &setup(own).map(Action::Route), node)?;
+    let members = members.filter(|member| links.contains_key(member));
+    let members: Vec<Action> =
+        members.map(|member| Action::Route(set_controller(member, INDEX))).collect();
+    send_all(namespace, &members, node)?;
+    tune(netns)?;
+    Ok(true)
 }
 
 /// A route of batman-adv.

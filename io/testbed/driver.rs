@@ -37,6 +37,8 @@ pub struct Driver<S: MeshSnapshot> {
     bound_from: Instant,
     effects: Effects<Work>,
     settings: Option<Settings>,
+    /// A node that cannot be created ends the start, and is reported and tried again later.
+    is_running: bool,
     /// Desired state of each bound direction, and its last failure.
     bound: BTreeMap<LinkDirection, (Port, Side, Option<String>)>,
     count: BTreeMap<LinkDirection, Counted>,
@@ -58,6 +60,7 @@ impl<S: MeshSnapshot> Driver<S> {
             bound_from: Instant::now(),
             effects,
             settings: None,
+            is_running: false,
             bound: BTreeMap::new(),
             count: BTreeMap::new(),
             observed: BTreeMap::new(),
@@ -128,6 +131,7 @@ impl<S: MeshSnapshot> Driver<S> {
     /// # Errors
     /// When the kernel's state cannot be changed any more.
     pub async fn run(mut self) -> Result<(), TestbedError> {
+        self.is_running = true;
         let mut clock = tokio::time::interval(CLOCK_INTERVAL);
         clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut waited = Duration::ZERO;
@@ -181,7 +185,11 @@ impl<S: MeshSnapshot> Driver<S> {
             match work {
                 Work::NamespaceAssignment { node, assignment, settings } => {
                     self.watched.network.set_up(&settings);
-                    self.watched.network.assignment(node, &assignment, settings.protocol(node))?;
+                    let (protocol, network) = (settings.protocol(node), &mut self.watched.network);
+                    match self.is_running {
+                        true => network.assign_or_note(node, &assignment, protocol),
+                        false => network.assignment(node, &assignment, protocol)?,
+                    }
                     self.settings = Some(settings);
                 }
                 Work::Release { node, assignment } => {
@@ -345,6 +353,10 @@ impl<S: MeshSnapshot> Driver<S> {
                 self.watched.submit(CountWires { counted, readings, read_ns });
             }
             Err(err) => tracing::warn!(err = with_causes(&err), "counters cannot be read"),
+        }
+        match self.watched.network.retry_nodes() {
+            Ok(outcome) => self.watched.report(outcome),
+            Err(err) => tracing::warn!(err = with_causes(&err), "missing nodes are not retried"),
         }
         match self.watched.network.retry_links() {
             Ok(outcome) => self.watched.report(outcome),

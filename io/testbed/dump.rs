@@ -10,8 +10,8 @@ use groundwave_kernel::{Handle, KernelError, Qdisc};
 use groundwave_netlink::attr::{Attrs, words};
 use groundwave_netlink::route::TESTBED_PROTOCOL;
 use nix::libc::{
-    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MTU, RTA_DST, RTA_GATEWAY, RTM_GETADDR,
-    RTM_GETLINK, RTM_GETQDISC, RTM_GETROUTE,
+    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MASTER, IFLA_MTU, RTA_DST, RTA_GATEWAY,
+    RTM_GETADDR, RTM_GETLINK, RTM_GETQDISC, RTM_GETROUTE,
 };
 
 /// Bytes of `struct ifinfomsg`.
@@ -46,6 +46,8 @@ pub struct LinkState {
     pub has_carrier: bool,
     /// MTU, bytes.
     pub mtu_bytes: u32,
+    /// Index of the interface that it belongs to, such as `bat0`.
+    pub controller: Option<u32>,
 }
 
 /// All interfaces by their index.
@@ -57,12 +59,15 @@ pub fn links(batch: &mut Batch) -> Result<BTreeMap<u32, LinkState>, KernelError>
     let messages = batch.dump(RTM_GETLINK, &[0; LINK_HEADER_BYTES])?;
     let link = |message: &Vec<u8>| {
         let [_, index, flags] = words(NAME, message)?;
-        let mtu_bytes = Attrs::read(NAME, &message[LINK_HEADER_BYTES..])?.words(IFLA_MTU)?;
+        let attributes = Attrs::read(NAME, &message[LINK_HEADER_BYTES..])?;
+        let mtu_bytes = attributes.words(IFLA_MTU)?;
+        let controller = attributes.words(IFLA_MASTER)?;
         let is_set = |flag: i32| flags & flag.unsigned_abs() != 0;
         let link = LinkState {
             is_up: is_set(IFF_UP),
             has_carrier: is_set(IFF_LOWER_UP),
             mtu_bytes: mtu_bytes.map_or(0, |[mtu_bytes]| mtu_bytes),
+            controller: controller.map(|[controller]| controller),
         };
         Ok((index, link))
     };

@@ -5,6 +5,7 @@
 //! namespace and file carries the name of its testbed: [`tear_down`] needs no record of what was
 //! created, and a network can be [adopted](TestbedNetwork::adopt) from the kernel's state.
 
+mod absent_nodes;
 mod actions;
 pub mod babel;
 mod batman;

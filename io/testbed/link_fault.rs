@@ -8,6 +8,7 @@ use std::net::Ipv4Addr;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, Protocol};
 
+use super::batman;
 use super::dump::{Addresses, LinkState};
 use super::names::index;
 use super::network::TestbedNetwork;
@@ -25,7 +26,7 @@ pub(super) enum FarEnd {
 pub(super) struct Expected {
     pub(super) index: u32,
     pub(super) mtu_bytes: u32,
-    /// `None` where the interface belongs to one that has the address.
+    /// `None` where the interface belongs to `bat0`, which has the address.
     pub(super) address: Option<Ipv4Addr>,
     pub(super) far_end: FarEnd,
 }
@@ -47,9 +48,12 @@ impl Expected {
             let (own, expected) = (link.mtu_bytes, self.mtu_bytes);
             return Some(format!("the MTU of its interface is {own} bytes instead of {expected}"));
         }
-        let address =
-            self.address.filter(|address| !addresses.contains(&(self.index, *address)))?;
-        Some(format!("its interface is without its address {address}"))
+        let Some(address) = self.address else {
+            let is_member = link.controller == Some(batman::INDEX);
+            return (!is_member).then(|| "its interface does not belong to bat0".to_owned());
+        };
+        let is_there = addresses.contains(&(self.index, address));
+        (!is_there).then(|| format!("its interface is without its address {address}"))
     }
 }
 
@@ -96,7 +100,7 @@ mod tests {
         let address = Ipv4Addr::new(10, 77, 0, 3);
         let far_end = FarEnd::Node;
         let expected = Expected { index: 9, mtu_bytes: 1500, address: Some(address), far_end };
-        let link = LinkState { is_up: true, has_carrier: true, mtu_bytes: 1500 };
+        let link = LinkState { is_up: true, has_carrier: true, mtu_bytes: 1500, controller: None };
         let fault = |link: LinkState, addresses: &[(u32, Ipv4Addr)]| {
             expected.fault(&link, &addresses.iter().copied().collect()).unwrap_or_default()
         };
@@ -108,6 +112,9 @@ mod tests {
         let short = fault(LinkState { mtu_bytes: 1400, ..link }, &own);
         assert_eq!(short, "the MTU of its interface is 1400 bytes instead of 1500");
         let of_batman = Expected { address: None, ..expected };
-        assert_eq!(of_batman.fault(&link, &Addresses::new()), None);
+        let member = LinkState { controller: Some(batman::INDEX), ..link };
+        assert_eq!(of_batman.fault(&member, &Addresses::new()), None);
+        let alone = of_batman.fault(&link, &Addresses::new());
+        assert_eq!(alone.as_deref(), Some("its interface does not belong to bat0"));
     }
 }

@@ -37,11 +37,8 @@ impl TestbedNetwork {
         for (&(a, b), &number) in &fresh {
             let (Some(near), Some(far)) = (self.assignments.get(&a), self.assignments.get(&b))
             else {
-                let absent = if self.assignments.contains_key(&a) { b } else { a };
-                failures.insert(
-                    LinkDirection { from: a, to: b },
-                    format!("node {absent} has no namespace"),
-                );
+                let side = LinkDirection { from: a, to: b };
+                failures.extend(self.absence(side).map(|absence| (side, absence)));
                 continue;
             };
             let mtu_bytes = self.mtu_bytes(&LinkDirection { from: a, to: b });

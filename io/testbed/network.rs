@@ -46,6 +46,15 @@ pub(super) struct NodeNamespace {
     pub(super) next_hops: BTreeMap<NodeId, NodeId>,
 }
 
+/// A node whose namespace could not be created.
+#[derive(Debug)]
+pub(super) struct AbsentNode {
+    pub(super) assignment: NamespaceAssignment,
+    pub(super) protocol: Protocol,
+    /// The failure, in words.
+    pub(super) cause: String,
+}
+
 /// State of a veth end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VethState {
@@ -61,6 +70,8 @@ pub struct TestbedNetwork {
     pub(super) folder: PathBuf,
     pub(super) means: Option<Means>,
     pub(super) assignments: BTreeMap<NodeId, NodeNamespace>,
+    /// Nodes whose namespace could not be created.
+    pub(super) absent: BTreeMap<NodeId, AbsentNode>,
     /// Nodes whose routing daemon was seen running.
     pub(super) routing: BTreeSet<NodeId>,
     /// Routing daemons that this controller has started.
@@ -99,6 +110,7 @@ impl TestbedNetwork {
             folder: folder.to_owned(),
             means: None,
             assignments: BTreeMap::new(),
+            absent: BTreeMap::new(),
             routing: BTreeSet::new(),
             daemons: BTreeMap::new(),
             unserved: BTreeMap::new(),
@@ -292,15 +304,16 @@ impl TestbedNetwork {
         Ok(observations(desired, means, &mut failures, readings))
     }
 
-    /// Adds the faults of the interfaces of directions to failures.
+    /// Adds the faults of the interfaces of directions, and absent ends, to failures.
     pub(super) fn add_link_faults(
         &self,
         desired: &[DesiredDirection],
         failures: &mut BTreeMap<LinkDirection, String>,
     ) {
         for (side, ..) in desired {
-            if let Some(fault) = self.link_faults.get(side) {
-                failures.entry(*side).or_insert_with(|| fault.clone());
+            let fault = self.link_faults.get(side).cloned().or_else(|| self.absence(*side));
+            if let Some(fault) = fault {
+                failures.entry(*side).or_insert(fault);
             }
         }
     }

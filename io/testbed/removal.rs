@@ -44,6 +44,7 @@ impl TestbedNetwork {
         if let Some(segment) = &mut self.segment {
             segment.sides.retain(|side, _| !is_own(side));
         }
+        self.absent.remove(&node);
         self.routing.remove(&node);
         self.daemons.remove(&node);
         self.unserved.remove(&node);

@@ -7,14 +7,16 @@ use groundwave_kernel::{Handle, Qdisc, Request, Verb};
 use groundwave_netlink::Changes;
 use groundwave_netlink::route::delete_link;
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{LinkDirection, Observation, Reading, Wiring};
+use groundwave_simulation::testbed::{
+    LinkDirection, NamespaceAssignment, Observation, Protocol, Reading, Wiring,
+};
 
 use super::actions::{Action, send_all};
-use super::dump;
 use super::error::TestbedError;
 use super::link_reading::reading;
 use super::names::{NETNS, index, interface};
 use super::network::{DesiredDirection, TestbedNetwork};
+use super::{batman, dump};
 use crate::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
 use crate::veth_check::obstacles;
 use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
@@ -22,8 +24,11 @@ use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
 /// Text of a removed interface.
 const REMOVED: &str = "its interface was removed";
 
+/// Text of a removed `bat0`.
+const BAT0_REMOVED: &str = "bat0 of its node was removed";
+
 /// Changes found, in words, by direction.
-type Found = BTreeMap<LinkDirection, String>;
+pub(super) type Found = BTreeMap<LinkDirection, String>;
 
 impl TestbedNetwork {
     /// Waits until another program may have changed something. A dropped future loses nothing.
@@ -44,8 +49,10 @@ impl TestbedNetwork {
         let (mut found, unrepairable) = match self.wiring {
             Wiring::Link => (self.changed_links(&mut configured)?, Found::new()),
             Wiring::Segment => {
-                configured.extend(self.changed_radios()?);
-                self.changed_ports()?
+                let restored = self.changed_radios(&mut configured)?;
+                let (mut found, lost) = self.changed_ports()?;
+                found.extend(self.without_bat0(&restored));
+                (found, lost)
             }
         };
         for (side, change) in self.restore_deleted_routes()? {
@@ -97,6 +104,7 @@ impl TestbedNetwork {
         let mut found = Found::new();
         let mut gone = BTreeSet::new();
         let mut states = Vec::new();
+        let mut restored = Vec::new();
         let means = self.means.unwrap_or(Means::Rate);
         let ready = self
             .notifications
@@ -110,6 +118,16 @@ impl TestbedNetwork {
             let changes = node_namespace.namespace.changes()?;
             if changes.routes || changes.overrun {
                 self.route_suspects.insert(*node);
+            }
+            if is_bat0_suspect(&changes, node_namespace.protocol) {
+                let own = self.wires.iter().filter(|(side, _)| side.from == *node);
+                let members = own.map(|(_, veth)| index(veth.number));
+                let NamespaceAssignment { name, number } = &node_namespace.assignment;
+                let (path, address) = (self.names.path(name), self.names.address(*number));
+                let namespace = &mut node_namespace.namespace;
+                if batman::restore(namespace, (&path, name), address, members)? {
+                    restored.push(*node);
+                }
             }
             let suspect = |number| {
                 touches(&changes, index(number)) || changes.configured.contains(&index(number))
@@ -169,7 +187,16 @@ impl TestbedNetwork {
                 found.insert(side, REMOVED.to_owned());
             }
         }
+        for (side, change) in self.without_bat0(&restored) {
+            found.entry(side).or_insert(change);
+        }
         Ok(found)
+    }
+
+    /// The directions from nodes whose `bat0` was removed.
+    fn without_bat0(&self, nodes: &[NodeId]) -> Found {
+        let own = self.goals.keys().filter(|side| nodes.contains(&side.from));
+        own.map(|side| (*side, BAT0_REMOVED.to_owned())).collect()
     }
 
     /// Deletes the other end of a veth pair whose end has left its namespace, and so that end wherever it is: it is in
@@ -336,6 +363,11 @@ impl TestbedNetwork {
         }
         Ok(())
     }
+}
+
+/// `true` if `bat0` of a node may have been removed.
+pub(super) fn is_bat0_suspect(changes: &Changes, protocol: Protocol) -> bool {
+    protocol == Protocol::Batman && (changes.overrun || changes.removed.contains(&batman::INDEX))
 }
 
 /// Effect of `changes` on the interface `index`.

@@ -4,29 +4,34 @@ use std::collections::BTreeSet;
 
 use groundwave_netlink::route::add_neighbour;
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{LinkDirection, Protocol};
+use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Protocol};
 
 use super::actions::Action;
-use super::dump;
 use super::error::TestbedError;
 use super::link_fault::{Expected, FarEnd};
 use super::names::{NETNS, RADIO_INDEX, link_local, radio_hardware};
 use super::network::TestbedNetwork;
+use super::repair::is_bat0_suspect;
 use super::segment::speaks_ipv6;
+use super::{batman, dump};
 
 /// Fault of a radio that is not there.
 const REMOVED: &str = "its interface was removed; `testbed down` and `up` create it";
 
 impl TestbedNetwork {
-    /// Notes the faults of radios that other programs changed; returns the directions whose fault is another
-    /// now.
-    pub(super) fn changed_radios(&mut self) -> Result<Vec<LinkDirection>, TestbedError> {
+    /// Notes the faults of radios that other programs changed, and adds to `configured` the directions whose fault is
+    /// another now. Returns the nodes whose `bat0` was removed, and is there again.
+    pub(super) fn changed_radios(
+        &mut self,
+        configured: &mut Vec<LinkDirection>,
+    ) -> Result<Vec<NodeId>, TestbedError> {
         let ready = self
             .notifications
             .ready()
             .map_err(TestbedError::file("watch the namespaces in", NETNS))?;
         let ready: BTreeSet<u64> = ready.into_iter().collect();
         let mut nodes = Vec::new();
+        let mut restored = Vec::new();
         for (node, own) in &mut self.assignments {
             if !ready.contains(&own.assignment.number.into()) {
                 continue;
@@ -35,6 +40,14 @@ impl TestbedNetwork {
             if changes.routes || changes.overrun {
                 self.route_suspects.insert(*node);
             }
+            if is_bat0_suspect(&changes, own.protocol) {
+                let NamespaceAssignment { name, number } = &own.assignment;
+                let (path, address) = (self.names.path(name), self.names.address(*number));
+                let members = std::iter::once(RADIO_INDEX);
+                if batman::restore(&mut own.namespace, (&path, name), address, members)? {
+                    restored.push(*node);
+                }
+            }
             let is_radio = changes.overrun
                 || changes.configured.contains(&RADIO_INDEX)
                 || changes.removed.contains(&RADIO_INDEX);
@@ -42,7 +55,6 @@ impl TestbedNetwork {
                 nodes.push(*node);
             }
         }
-        let mut changed = Vec::new();
         for node in nodes {
             let fault = self.radio_fault(node)?;
             let sides = self.segment.iter().flat_map(|segment| segment.sides.keys());
@@ -55,9 +67,9 @@ impl TestbedNetwork {
                     None => self.link_faults.remove(side),
                 };
             }
-            changed.extend(own);
+            configured.extend(own);
         }
-        Ok(changed)
+        Ok(restored)
     }
 
     /// Difference of the radio of a node from the expected one, in words.

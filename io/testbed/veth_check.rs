@@ -111,26 +111,42 @@ pub fn obstacles(
 
 /// Kinds of disciplines that another program may have put in the place of an own one.
 pub(crate) fn kind(name: &str) -> Option<&'static str> {
-    const KINDS: [&str; 20] = [
+    const KINDS: [&str; 36] = [
+        "atm",
         "bfifo",
+        "blackhole",
         "cake",
+        "cbq",
+        "cbs",
         "choke",
         "codel",
         "drr",
+        "dsmark",
+        "dualpi2",
         "etf",
+        "ets",
         "fq",
         "fq_codel",
         "fq_pie",
+        "gred",
         "hfsc",
+        "hhf",
         "htb",
+        "mq",
+        "multiq",
         "netem",
         "noqueue",
         "pfifo",
         "pfifo_fast",
+        "pfifo_head_drop",
         "pie",
+        "plug",
         "prio",
+        "qfq",
         "red",
+        "sfb",
         "sfq",
+        "skbprio",
         "tbf",
     ];
     KINDS.into_iter().find(|known| *known == name)
@@ -208,6 +224,21 @@ mod tests {
         let found = obstacles(&[own, band], &QdiscLayout::VETH, Means::Full, 9);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].1.kind, "fq");
+    }
+
+    #[test]
+    fn discipline_of_any_kind_in_our_place_is_deleted() {
+        for kind in ["ets", "qfq", "hhf", "plug", "multiq", "sfb", "skbprio", "dualpi2"] {
+            let root = Qdisc {
+                kind: kind.to_owned(),
+                handle: Handle::new(7, 0),
+                parent: Handle::ROOT,
+                ..Qdisc::default()
+            };
+            let found = obstacles(&[root], &QdiscLayout::VETH, Means::Full, 9);
+            assert_eq!(found.len(), 1, "{kind}");
+            assert_eq!(found[0].1.kind, kind);
+        }
     }
 
     #[test]

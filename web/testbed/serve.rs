@@ -81,7 +81,7 @@ pub fn prepare(
     let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
     if let Some((name, refusal)) = ticked.refused.first() {
         let message = format!("command {name} rejected: {refusal}");
-        let _ = remove(state, None);
+        let _ = remove(state, None, UnrestoredPorts::Keep);
         return Err(Failure::Input(message));
     }
     terrain.check_tiles()?;
@@ -342,13 +342,26 @@ async fn call_daemon(
     Ok(DaemonState { impairment: base.unwrap_or_else(|| in_force.clone()), in_force, divergence })
 }
 
+/// What becomes of bound ports that cannot be restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnrestoredPorts {
+    /// Their state is kept, for another attempt.
+    Keep,
+    /// They are left as they are.
+    Forget,
+}
+
 /// Restores bound ports, then removes everything with the testbed's name, except the log, which is
 /// copied to `keep_log`. Returns the number of nodes.
 ///
 /// # Errors
-/// When something cannot be removed, or a port not be restored; the rest is removed then, and a
-/// repetition tries the port again.
-pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> {
+/// When something cannot be removed, or a port not be restored that is not to be forgotten; the rest is
+/// removed then, and a repetition tries the port again.
+pub fn remove(
+    state: &State,
+    keep_log: Option<&Path>,
+    unrestored: UnrestoredPorts,
+) -> Result<usize, Failure> {
     let record = state.ports();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut ask: groundwave_testbed::Ask = Box::new(request_impairment);
@@ -358,7 +371,7 @@ pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> 
     });
     let ports = std::fs::read(&record).ok();
     let removed = tear_down(state, keep_log).map_err(Failure::machine)?;
-    if let Some(ports) = ports {
+    if let Some(ports) = ports.filter(|_| unrestored == UnrestoredPorts::Keep) {
         state.create().map_err(Failure::machine)?;
         std::fs::write(&record, ports)?;
     }
@@ -375,7 +388,12 @@ pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> 
         return Ok(removed);
     }
     let (problems, name) = (problems.join("; "), &state.testbed);
+    if unrestored == UnrestoredPorts::Forget {
+        tracing::warn!(problems, "bound ports are left as they are");
+        return Ok(removed);
+    }
     Err(Failure::Machine(format!(
-        "not restored: {problems}; `groundwave testbed down --name {name}` tries again"
+        "not restored: {problems}; `groundwave testbed down --name {name}` tries again, with \
+         --forget-ports it leaves them as they are"
     )))
 }

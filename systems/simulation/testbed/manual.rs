@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::pair;
 use super::observed::LinkDirection;
-use super::shape::Shape;
+use super::shape::{RATE_BPS_MIN, Shape};
 use crate::link::LinkKey;
 
 /// Values of a direction that stand in place of those of the model; absent ones follow the model.
@@ -79,6 +79,9 @@ impl Command for SetLinkShape {
         let loss_prob = self.values.loss_prob.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&loss_prob) {
             return Err(Refusal::invalid("loss_prob", loss_prob, "0 to 1"));
+        }
+        if let Some(rate_bps) = self.values.rate_bps.filter(|rate_bps| *rate_bps < RATE_BPS_MIN) {
+            return Err(Refusal::invalid("rate_bps", rate_bps, format!("{RATE_BPS_MIN} or more")));
         }
         self.values.over(Shape { up: true, ..Shape::DOWN }).validate()?;
         let mut shapes = world.get_mut::<ManualShapes>(pair).expect("a veth pair has them");

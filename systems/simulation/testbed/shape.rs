@@ -27,7 +27,7 @@ const WINDOW_SLOTS: [f64; 2] = [15.0, 1023.0];
 /// Speed of light, m/s.
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
 /// Minimum rate, bit/s: the shaper counts bytes per second, too coarse for lower rates.
-const RATE_BPS_MIN: u64 = 64;
+pub(super) const RATE_BPS_MIN: u64 = 64;
 /// A bucket fills in this time, s, or holds two frames.
 const BUCKET_S: f64 = 2e-3;
 /// Maximum size of a frame on a veth pair, bytes: batman-adv's header around a full packet.

@@ -358,9 +358,11 @@ fn values_set_by_hand_stand_in_place_of_those_of_the_model_until_given_back() {
     bed.tick();
     assert_eq!(shape(&bed).0.loss_prob, 0.1001);
     let refused = set(ManualShape { loss_prob: Some(1.5), ..values });
+    let too_slow = set(ManualShape { rate_bps: Some(63), ..values });
     set(ManualShape::default());
     bed.tick();
     assert!(refused.wait().is_err());
+    assert!(too_slow.wait().is_err());
     assert_eq!((shape(&bed).0, shape(&bed).2), (of_model, None));
 }
 

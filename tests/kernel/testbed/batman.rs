@@ -2,6 +2,7 @@
 
 use super::bed::{NODES, Testbed, until};
 use super::guest;
+use crate::wire::tool;
 
 guest!("testbed::batman": its_quality_falls_and_its_next_hop_changes);
 
@@ -61,6 +62,22 @@ fn its_quality_falls_and_its_next_hop_changes() {
     });
     println!("ytterby to ramberget: TQ {before:.0} over save, then {lower:?} over nolvik");
     println!("pings get through after {:.1} s", testbed.await_answers("bohus", &city));
+
+    // Another program deletes the interface of the mesh.
+    tool("ip", "netns exec gw.bat.nolvik ip link del bat0");
+    until("the interface is there again, and reported", || {
+        let link = Testbed::link(&testbed.status(), "nolvik", "save");
+        let change = link["repaired"]["last_change"].as_str().unwrap_or_default();
+        change.contains("bat0") && link.get("failure").is_none()
+    });
+    testbed.await_answers("nolvik", &city);
+    tool("ip", "netns exec gw.bat.nolvik ip link set to-save nomaster");
+    let failure = || Testbed::link(&testbed.status(), "nolvik", "save").get("failure").cloned();
+    until("an interface outside the mesh is reported", || {
+        failure().is_some_and(|failure| failure.as_str().unwrap().contains("belong to bat0"))
+    });
+    tool("ip", "netns exec gw.bat.nolvik ip link set to-save master bat0");
+    until("it is a member again", || failure().is_none());
 
     // The relay is off: its quality is gone, and so is every way over it.
     testbed.output_of(&["fail", "save"]);

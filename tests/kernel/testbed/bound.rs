@@ -79,7 +79,7 @@ fn obstacles_that_go_and_daemons_that_return_are_noticed() {
     drop(daemon);
     testbed.output_of(&["radio", "nolvik", "--tx-power-dbm", "17"]);
     until("the absence is reported", || failure("nolvik", "save").contains(SOCKET));
-    let _daemon = launch();
+    let daemon = launch();
     until("the port of the new daemon is shaped", || failure("nolvik", "save").is_empty());
     follows(&testbed, true);
     until("the port is read", || {
@@ -89,7 +89,16 @@ fn obstacles_that_go_and_daemons_that_return_are_noticed() {
         };
         read.unwrap_or_default().abs_diff(predicted.unwrap()) <= 8
     });
-    testbed.output_of(&["down"]);
+    // A daemon that is gone for good keeps its port, and is forgotten on request alone.
+    drop(daemon);
+    let (is_done, text) = testbed.outcome(&["down"]);
+    assert!(!is_done && text.contains("port2 of") && text.contains("--forget-ports"), "{text}");
+    let (is_done, text) = testbed.outcome(&["down"]);
+    assert!(!is_done && text.contains("port2 of"), "{text}");
+    let (is_done, text) = testbed.outcome(&["down", "--forget-ports"]);
+    assert!(is_done && text.contains("left as they are"), "{text}");
+    let text = testbed.output_of(&["down"]);
+    assert!(text.contains("no testbed"), "{text}");
     ip("link del lab1\nlink del lab2\nlink del lab3\n");
 }
 

@@ -94,7 +94,7 @@ fn set_by_hand(testbed: &Testbed, space: &str, [from, to]: [&str; 2]) {
 
 /// An interface of another program in the place of a new link is in its way until it goes.
 fn obstacle_is_reported_until_it_goes(testbed: &Testbed) {
-    tool("ip", "netns exec gw.foreign.save ip link add to-spare type dummy");
+    tool("ip", "netns exec gw.foreign.save ip link add to-spare type veth peer name spare-far");
     testbed
         .output_of(&["add", "spare", "--lat", "57.7841", "--lon", "11.9412", "--like", "nolvik"]);
     let is_in_the_way = |[from, to]: [&str; 2]| {
@@ -112,6 +112,27 @@ fn obstacle_is_reported_until_it_goes(testbed: &Testbed) {
     testbed.in_force();
     testbed.await_answers("save", &testbed.address("spare"));
     testbed.output_of(&["remove", "spare"]);
+}
+
+/// A node whose namespace cannot be created is reported with its links until it can.
+fn absent_node_is_reported_and_created_later(testbed: &Testbed) {
+    let obstacle = Path::new("/run/netns/gw.foreign.late");
+    std::fs::create_dir(obstacle).unwrap();
+    testbed.output_of(&["add", "late", "--lat", "57.7841", "--lon", "11.9412", "--like", "nolvik"]);
+    let is_absent = || {
+        let status = testbed.status();
+        let mut links = status["links"].as_array().unwrap().iter();
+        links.any(|link| {
+            let failure = link["failure"].as_str().unwrap_or_default();
+            failure.contains("node late has no namespace: ")
+        })
+    };
+    until("the node is reported", is_absent);
+    std::fs::remove_dir(obstacle).unwrap();
+    until("the node is there", || !is_absent());
+    testbed.in_force();
+    testbed.await_answers("save", &testbed.address("late"));
+    testbed.output_of(&["remove", "late"]);
 }
 
 fn links_changed_by_others_are_repaired() {
@@ -155,6 +176,7 @@ fn links_changed_by_others_are_repaired() {
     testbed.in_force();
     set_by_hand(&testbed, "gw.foreign.save", ends);
     obstacle_is_reported_until_it_goes(&testbed);
+    absent_node_is_reported_and_created_later(&testbed);
     // The output of the program in a node is passed on.
     for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");

@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_http::Failure;
 use groundwave_http::option_value::file_path;
 use groundwave_testbed::{State, is_alive, kill_process};
-use groundwave_web_testbed::serve::remove;
+use groundwave_web_testbed::serve::{UnrestoredPorts, remove};
 use serde_json::json;
 
 use super::Selection;
@@ -23,12 +23,15 @@ const SILENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Remove a testbed: controller, programs and namespaces; bound ports get their previous state
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  groundwave testbed down\n  groundwave testbed down --keep-log ridge.gwlog && groundwave replay ridge.gwlog"
+    after_help = "Examples:\n  groundwave testbed down\n  groundwave testbed down --keep-log ridge.gwlog && groundwave replay ridge.gwlog\n  groundwave testbed down --forget-ports"
 )]
 pub struct Down {
     /// Copy the log of the testbed to this file, for `replay`
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(file_path))]
     keep_log: Option<PathBuf>,
+    /// Leave bound ports that cannot be restored as they are, such as those of a daemon that is gone
+    #[arg(long)]
+    forget_ports: bool,
     #[command(flatten)]
     selection: Selection,
 }
@@ -47,7 +50,11 @@ impl Down {
         keep_log.map_or(Ok(()), require_file)?;
         let log = keep_log.filter(|_| state.log().exists());
         stop_controller(&state)?;
-        let removed = remove(&state, keep_log)?;
+        let unrestored = match self.forget_ports {
+            true => UnrestoredPorts::Forget,
+            false => UnrestoredPorts::Keep,
+        };
+        let removed = remove(&state, keep_log, unrestored)?;
         let name = &state.testbed;
         if output.json {
             let document = json!({ "testbed": name, "nodes_removed": removed, "log": log });

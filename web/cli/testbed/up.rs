@@ -17,8 +17,7 @@ use groundwave_setup::recording::Source;
 use groundwave_setup::terrain::TerrainOptions;
 use groundwave_simulation::testbed::{Protocol, Settings};
 use groundwave_testbed::State;
-use groundwave_web_testbed::serve;
-use groundwave_web_testbed::serve::{RunningTestbed, StopSignals};
+use groundwave_web_testbed::serve::{self, RunningTestbed, StopSignals, UnrestoredPorts};
 use groundwave_web_testbed::wire::{Link, Testbed};
 
 use super::Selection;
@@ -131,7 +130,7 @@ impl Up {
         // A testbed that did not come up is removed.
         if !came_up || !(self.background || self.keep) {
             let log = self.record.as_deref().filter(|_| came_up);
-            serve::remove(&state, log)?;
+            serve::remove(&state, log, UnrestoredPorts::Keep)?;
         }
         outcome
     }
@@ -220,7 +219,7 @@ fn detach(
             log.rewind()?;
             log.read_to_string(&mut text)?;
             if !state.is_there().map_err(Failure::machine)? {
-                serve::remove(state, None)?;
+                serve::remove(state, None, UnrestoredPorts::Keep)?;
             }
             let cause = match text.trim() {
                 "" => status.to_string(),

@@ -1,0 +1,76 @@
+//! Nodes whose namespace could not be created in a running testbed: reported with their links, and tried again.
+
+use groundwave_files::causes::with_causes;
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Observation, Protocol};
+
+use super::error::TestbedError;
+use super::network::{AbsentNode, DesiredDirection, TestbedNetwork};
+
+impl TestbedNetwork {
+    /// Creates the namespace of a node; a failure is noted, and [`Self::retry_nodes`] tries again.
+    pub fn assign_or_note(
+        &mut self,
+        node: NodeId,
+        assignment: &NamespaceAssignment,
+        protocol: Protocol,
+    ) {
+        self.absent.remove(&node);
+        if let Err(err) = self.assignment(node, assignment, protocol) {
+            let cause = with_causes(&err);
+            tracing::warn!(node = assignment.name, cause, "the node has no namespace");
+            let assignment = assignment.clone();
+            self.absent.insert(node, AbsentNode { assignment, protocol, cause });
+        }
+    }
+
+    /// Creates the namespaces that are missing, with the links of their nodes; the outcome of these.
+    ///
+    /// # Errors
+    /// As [`Self::shape`].
+    pub fn retry_nodes(&mut self) -> Result<Vec<Observation>, TestbedError> {
+        let absent: Vec<_> = self
+            .absent
+            .iter()
+            .map(|(node, own)| (*node, own.assignment.clone(), own.protocol))
+            .collect();
+        let mut created = Vec::new();
+        for (node, assignment, protocol) in absent {
+            match self.assignment(node, &assignment, protocol) {
+                Ok(()) => {
+                    self.absent.remove(&node);
+                    tracing::info!(node = assignment.name, "the node has its namespace now");
+                    created.push(node);
+                }
+                Err(err) => {
+                    let cause = with_causes(&err);
+                    self.absent.entry(node).and_modify(|own| own.cause = cause);
+                }
+            }
+        }
+        if created.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write_hosts()?;
+        let is_own = |side: &LinkDirection| {
+            created.iter().any(|node| side.from == *node || side.to == *node)
+        };
+        let desired: Vec<DesiredDirection> = self
+            .goals
+            .iter()
+            .filter(|(side, _)| is_own(side))
+            .map(|(side, (number, state))| (*side, *number, *state))
+            .collect();
+        self.shape(&desired)
+    }
+
+    /// The absence of an end of a direction, in words.
+    pub(super) fn absence(&self, side: LinkDirection) -> Option<String> {
+        let node =
+            [side.from, side.to].into_iter().find(|node| !self.assignments.contains_key(node))?;
+        Some(match self.absent.get(&node) {
+            Some(own) => format!("node {} has no namespace: {}", own.assignment.name, own.cause),
+            None => format!("node {node} has no namespace"),
+        })
+    }
+}
