@@ -11,6 +11,7 @@ use groundwave_io_agent::request::{Identity, prove_key, request as join};
 use groundwave_protocol::{PublicKey, WgChallenge};
 use serde_json::{Value, json};
 
+use super::events::events;
 use super::{Answer, Bench, REGISTER, ask, request};
 use crate::support::command;
 
@@ -35,10 +36,15 @@ fn challenge(bench: &Bench, host: u8) -> WgChallenge {
 
 /// The request of the holder of key `number`, and the secret it shares with the gateway.
 fn owner(bench: &Bench, number: u8, seal: bool) -> (Value, [u8; 32]) {
+    owner_on(bench, number, &format!("02:00:00:00:00:{number:02x}"), seal)
+}
+
+/// As [`owner`], from a machine with the hardware address `mac`.
+fn owner_on(bench: &Bench, number: u8, mac: &str, seal: bool) -> (Value, [u8; 32]) {
     let challenge = challenge(bench, number);
     let identity = Identity {
         public_key: public(number),
-        mac: format!("02:00:00:00:00:{number:02x}").parse().unwrap(),
+        mac: mac.parse().unwrap(),
         hostname: format!("node-{number}"),
         underlay_ip: None,
         listen_port: None,
@@ -104,6 +110,31 @@ fn the_holder_of_a_key_is_kept_out_and_rewritten_by_nobody() {
     bench.call(&admin, "POST", "/v1/nodes/register", &ahead).is(201);
     let (request, _) = owner(&bench, 9, false);
     send(&bench, 9, &request).is(201);
+}
+
+#[test]
+fn key_whose_holder_has_other_hardware_gives_one_alert() {
+    let bench = Bench::new();
+    let (request, _) = owner(&bench, 7, false);
+    send(&bench, 7, &request).is(202);
+    let other = "02:00:00:00:00:77";
+    for _ in 0..3 {
+        let (request, _) = owner_on(&bench, 7, other, false);
+        assert_eq!(send(&bench, 7, &request).problem(409), "key-conflict");
+    }
+    // Who does not hold the key gives none.
+    send(&bench, 66, &squatter(7, "02:00:00:00:00:66")).problem(409);
+    let (request, _) = owner(&bench, 8, false);
+    send(&bench, 8, &request).is(202);
+    let viewer = bench.login("viewer");
+    let all: Vec<Value> =
+        events(&bench, &viewer, "0", 3).into_iter().map(|(_, data)| data).collect();
+    let [first, alert, second] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!(first["hostname"], "node-7");
+    assert_eq!(second["hostname"], "node-8", "one alert");
+    assert_eq!(alert["about"], "a registered key comes with another hardware address");
+    assert_eq!(alert["mac"], other);
+    assert_eq!(alert["registered_mac"], "02:00:00:00:00:07");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tower::ServiceExt as _;
 use super::{Bench, REGISTER, ask, request};
 
 /// The first `count` events after `last`: ids and data.
-fn events(bench: &Bench, token: &str, last: &str, count: usize) -> Vec<(String, Value)> {
+pub fn events(bench: &Bench, token: &str, last: &str, count: usize) -> Vec<(String, Value)> {
     let mut stream_request = request(token, "GET", "/v1/events", &Value::Null);
     let id = HeaderValue::from_str(last).unwrap();
     stream_request.headers_mut().insert("last-event-id", id);

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use groundwave_credentials::possession::{seal_credentials, verify_key_proof};
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
+use groundwave_gateway::fleet::RecordAlert;
 use groundwave_gateway::onboarding::{
     AddressPool, JoinClaims, JoinOutcome, Onboarding, QUEUE_FULL, RegistrationId, RequestJoin,
     SameMac, nodes_used,
@@ -262,7 +263,15 @@ pub async fn wg_register(
             key_proof: Some(key_proof),
         },
     };
-    let outcome = world.submit(command).await.map_err(kind_of)?;
+    let outcome = match world.submit(command).await {
+        Ok(outcome) => outcome,
+        Err(problem) => {
+            if problem.status == 409 && key_proof == Proof::Valid {
+                report_key_conflict(&world, &limits, client.0, &request).await;
+            }
+            return Err(kind_of(problem));
+        }
+    };
     let credentials = credentials(&world, &settings, client.0, &outcome, &request).await?;
     let sealed = match shared.filter(|_| key_proof == Proof::Valid && request.seal_credentials) {
         Some(shared) => sealed(&world, &outcome, &request, &shared).await?,
@@ -277,6 +286,36 @@ pub async fn wg_register(
     let mut result = result(&settings, pool, &outcome, credentials);
     result.sealed_credentials = sealed;
     Ok((status, Json(result)))
+}
+
+/// Records an alert of a registered key that its holder uses with another hardware address: after a change of its
+/// radio or of the machine an admin has to know why the node stays away.
+async fn report_key_conflict(
+    world: &World,
+    limits: &RateLimits,
+    source_ip: IpAddr,
+    request: &WgRegister,
+) {
+    let view = world.view();
+    let Some((_, registration)) = view.onboarding.of_key(&request.public_key) else {
+        return;
+    };
+    let is_other = registration.claims.mac != request.mac;
+    if !is_other || limits.key_conflicts.allow(&request.public_key, "alert").is_err() {
+        return;
+    }
+    let node = registration.node.map(|node| ("node_id", node.to_string()));
+    let data = [
+        ("mac", request.mac.to_string()),
+        ("registered_mac", registration.claims.mac.to_string()),
+        ("hostname", request.hostname.clone()),
+        ("source_ip", source_ip.to_string()),
+    ];
+    let data = data.into_iter().chain(node).map(|(name, text)| (name.to_owned(), text)).collect();
+    let about = "a registered key comes with another hardware address".to_owned();
+    if let Err(problem) = world.submit(RecordAlert { about, data }).await {
+        tracing::warn!(detail = problem.detail, "an alert of a key conflict is not recorded");
+    }
 }
 
 /// The kind of a refusal here: which conflict, which no.

@@ -43,6 +43,8 @@ pub struct RateLimits {
     /// Registration requests that prove a secret, a code or a registered key, by public key: 6, then one
     /// in 10 s, whatever the address: many nodes may be behind one.
     pub vouched_keys: RateLimiter<PublicKey>,
+    /// Alerts of another hardware address with a registered key, by public key: one an hour.
+    pub key_conflicts: RateLimiter<PublicKey>,
     /// Registration requests with a first unknown public key, by source address: one a minute.
     pub first_keys: RateLimiter<IpAddr>,
     /// Registration requests with further unknown public keys, by network: 60, then one a second.
@@ -68,6 +70,7 @@ impl RateLimits {
             logins: LoginAttempts::default(),
             registrations: RateLimiter::new(6, Duration::from_secs(10)),
             vouched_keys: RateLimiter::new(6, Duration::from_secs(10)),
+            key_conflicts: RateLimiter::new(1, Duration::from_secs(3_600)),
             first_keys: RateLimiter::new(1, Duration::from_secs(60)),
             unknown_keys: RateLimiter::new(60, Duration::from_secs(1)),
             challenges: RateLimiter::new(240, Duration::from_millis(250)),
