@@ -43,5 +43,6 @@ mod terrain_posts;
 mod testbed;
 mod testbed_down;
 mod tidy;
+mod traces;
 mod units;
 mod vocabulary;

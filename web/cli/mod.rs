@@ -45,6 +45,7 @@ mod sweep_work;
 mod terrain;
 mod terrain_folder;
 mod testbed;
+mod traces;
 mod validate;
 
 use std::process::ExitCode;
@@ -176,10 +177,20 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => args.check(),
         _ => Ok(()),
     };
-    let start = || groundwave_command::logging::start(default_filter, log_file);
-    if let Err(failure) = checked.and_then(|()| start()) {
-        return report(failure, output);
-    }
+    let otlp_endpoint = match &command {
+        Command::Serve(args) => args.otlp_endpoint.as_deref(),
+        _ => None,
+    };
+    let start = || {
+        checked?;
+        groundwave_command::logging::start(default_filter, log_file)?;
+        otlp_endpoint.map(traces::Traces::start).transpose()
+    };
+    // It sends what it has when the command ends.
+    let _traces = match start() {
+        Ok(traces) => traces,
+        Err(failure) => return report(failure, output),
+    };
     // The impairment daemon computes nothing, and its threads must start after it drops privileges.
     let computes = !matches!(command, Command::Impaird(_));
     if let Some(threads) = cli.threads.filter(|_| computes) {

@@ -28,6 +28,12 @@ pub struct Serve {
         value_parser = PathBufValueParser::new().try_map(file_path))]
     pub log_file: Option<PathBuf>,
 
+    /// Collector of traces, as http://127.0.0.1:4318: each request is a span with its commands and computations,
+    /// exported by OTLP over HTTP. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES name this server
+    /// [default: none]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<String>,
+
     /// Open the page in the browser of the desktop
     #[arg(long)]
     open: bool,
@@ -42,6 +48,7 @@ Examples:
   groundwave serve --record today.gwlog
   groundwave serve planning --replay today.gwlog
   groundwave serve gateway --log-file gateway.log
+  groundwave serve --otlp-endpoint http://127.0.0.1:4318
   PLAN_SRTM_DIR=.data/srtm PLAN_GEOID=.data/geoid/WW15MGH.DAC groundwave serve
 
 Both APIs are described at /docs and /openapi.json of their port. The planning API has no

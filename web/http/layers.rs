@@ -17,6 +17,7 @@ use tower_http::trace::TraceLayer;
 use tracing::{Instrument, Span};
 
 use super::route::body_limit;
+use super::spans::{in_trace, with_spans};
 use super::{Problem, problem};
 
 /// Longest JSON body, bytes. The longest honest one, a region of ten thousand positions, is a
@@ -106,7 +107,7 @@ pub fn to_the_end(router: Router) -> Router {
         if request.method().is_safe() {
             return next.run(request).await;
         }
-        let request = tokio::spawn(next.run(request).instrument(Span::current()));
+        let request = tokio::spawn(in_trace(next.run(request).instrument(Span::current())));
         match request.await {
             Ok(response) => response,
             // The answer is that of the layer for panics.
@@ -182,9 +183,10 @@ fn logged_uri(uri: &Uri) -> String {
     text.chars().take(URI_CHARS_MAX).collect()
 }
 
-/// Traces requests and responses at level DEBUG; without that level the layer
-/// is left out.
+/// Traces requests and responses at level DEBUG, and by spans where these are exported; without both the layers
+/// are left out.
 fn traced(router: Router) -> Router {
+    let router = with_spans(router);
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return router;
     }

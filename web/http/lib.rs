@@ -29,6 +29,7 @@ mod rejections;
 pub mod route;
 pub mod serve;
 pub mod show;
+pub mod spans;
 pub mod streams;
 pub mod strict;
 pub mod tag;

@@ -8,6 +8,7 @@ use groundwave_engine::parallel::{self, BackgroundPool};
 use groundwave_files::priority;
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
+use groundwave_http::spans::in_span;
 use groundwave_model::terrain::{SharedTerrain, Terrain};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -87,7 +88,7 @@ impl Analyses {
         let permit = self.long.acquire(client).await?;
         let terrain = self.terrain.current();
         let done = self.in_background(permit, move || work(&*terrain))?;
-        done.await.unwrap_or_else(|err| Err(failed(&err)))
+        in_span("analysis", done).await.unwrap_or_else(|err| Err(failed(&err)))
     }
 
     /// Runs `work` on a thread of its own, which holds `permit` until its end, also when its client

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded};
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
+use groundwave_http::spans::in_span;
 use groundwave_http::streams::OpenStreams;
 use groundwave_model::coverage::placement::{Exact, ServedCells};
 use groundwave_model::terrain::{SharedTerrain, Terrain, TileId};
@@ -183,7 +184,8 @@ impl Planner {
     /// # Errors
     /// The refusal.
     pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
-        Ok(self.world.submit(command)?.reply().await?)
+        let reply = self.world.submit(command)?.reply();
+        Ok(in_span(C::NAME, reply).await?)
     }
 
     /// Deployment with this id.

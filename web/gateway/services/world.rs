@@ -9,6 +9,7 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::FleetNode;
 use groundwave_http::Problem;
 use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::spans::in_span;
 use groundwave_simulation::site::NodeId;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -54,7 +55,7 @@ impl World {
     /// The refusal.
     pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
         let reply = self.handle.submit(command).map_err(refused)?;
-        reply.reply().await.map_err(refused)
+        in_span(C::NAME, reply.reply()).await.map_err(refused)
     }
 
     /// Submits a command without waiting for its outcome.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
+use groundwave_http::spans::in_span;
 use groundwave_model::terrain::{SharedTerrain, Terrain};
 use groundwave_simulation::coverage::CoverageJob;
 use tokio_util::sync::CancellationToken;
@@ -190,7 +191,9 @@ impl Registry {
             worker.end(outcome.unwrap_or_else(|_| panicked()));
             drop(permit);
         });
-        computed.await.map_err(|err| format!("the computation was lost: {err}"))
+        in_span("coverage", computed)
+            .await
+            .map_err(|err| format!("the computation was lost: {err}"))
     }
 }
 
