@@ -24,7 +24,8 @@ in vec2 a_corner;
 out vec2 v_at;
 void main() {
   v_at = vec2(a_corner.x, a_corner.y * 0.5 + 0.5);
-  gl_Position = vec4(u_place.xy + u_place.zw * v_at, 0.0, 1.0);
+  // Neighbours have their common edge from the same number: no line is left between them.
+  gl_Position = vec4(mix(u_place.xy, u_place.zw, v_at), 0.0, 1.0);
 }`;
 
 const FRAGMENT = `#version 300 es
@@ -245,12 +246,13 @@ export class ReliefPainter implements Painter {
     gl.disable(gl.BLEND);
     for (const one of [...[...coarse.values()].sort((a, b) => a.z - b.z), ...drawn]) {
       const side = 2 ** -one.z;
-      const [across, down, left, top] = placed(frame, [one.x * side, one.y * side]);
+      const [, , left, top] = placed(frame, [one.x * side, one.y * side]);
+      const [, , right, bottom] = placed(frame, [(one.x + 1) * side, (one.y + 1) * side]);
       const texture = this.#textures.get(one.key) as WebGLTexture;
       this.#textures.delete(one.key);
       this.#textures.set(one.key, texture);
       gl.bindTexture(gl.TEXTURE_2D, texture);
-      gl.uniform4f(at('u_place'), left, top, across * side, down * side);
+      gl.uniform4f(at('u_place'), left, top, right, bottom);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
     this.squares = drawn.length;
