@@ -63,14 +63,16 @@ data:
 	@mkdir -p out
 
 # The page, which release builds hold. `npm run check` proves its types against the interface.
-PAGE = web/app/index.html $(wildcard web/app/*.ts) web/app/api/planning.json io/c/npm/memory.js \
+PAGE = web/app/index.html $(wildcard web/app/*.ts) web/app/api/planning.json io/c/npm/memory.js io/c/npm/losses.js \
 	$(shell find web/app/src web/app/public -type f ! -name '*.d.ts')
 
 .PHONY: web
 web: web/app/dist/index.html
 
-# The page reads positions by the code of the command line, compiled to WebAssembly.
-web/app/wasm/built: Cargo.lock scripts/wasm.sh $(wildcard io/c/*.rs io/coordinate/*.rs systems/projection/*.rs)
+# The page reads positions by the code of the command line, and previews links by that of ITM, compiled to WebAssembly.
+web/app/wasm/built: Cargo.lock scripts/wasm.sh $(wildcard io/c/*.rs io/coordinate/*.rs systems/projection/*.rs) \
+		$(wildcard io/bindings/*.rs systems/propagation/*.rs systems/propagation/itm/*.rs) \
+		$(wildcard systems/propagation/numeric/*.rs systems/propagation/numeric/*/*.rs)
 	@sh scripts/wasm.sh page
 	@touch $@
 

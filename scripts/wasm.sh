@@ -3,8 +3,9 @@
 # by default. Three modules: links and coverages, ITM alone, positions. With wasm-opt on the PATH (binaryen) modules get
 # smaller.
 #
-# scripts/wasm.sh page: the module of positions alone, as web/app/wasm/positions.wasm, for the page. Where Rust's standard
-# library for WebAssembly is missing and cannot be had, the page is built without it, and its server reads positions.
+# scripts/wasm.sh page: the modules of positions and of ITM, for the page, in web/app/wasm. Where Rust's standard library
+# for WebAssembly is missing and cannot be had, the page is built without them: its server reads positions, and heights
+# have no previews.
 set -eu
 cd "$(dirname "$0")/.."
 target=wasm32-unknown-unknown
@@ -34,10 +35,11 @@ module() {
 }
 if [ "$folder" = page ]; then
     [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] || rustup -q target add $target || {
-        echo "wasm: Rust has no $target here (rustup target add $target): the server of the page reads positions" >&2
+        echo "wasm: Rust has no $target here (rustup target add $target): the server of the page reads positions, and heights have no previews" >&2
         exit 0
     }
     module positions.wasm small positions
+    module itm.wasm small itm
     exit 0
 fi
 cp io/c/npm/* "$package"

@@ -63,7 +63,10 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "page_module",
-        checks: &[AnyFile(&["../../web/app/wasm/positions.wasm"])],
+        checks: &[
+            AnyFile(&["../../web/app/wasm/positions.wasm"]),
+            AnyFile(&["../../web/app/wasm/itm.wasm"]),
+        ],
         hint: "rustup target add wasm32-unknown-unknown, then make web",
     },
     Need {
