@@ -21,6 +21,11 @@ export function signed(value: number, digits = 1): string {
   return text.startsWith('−') || Number(text) === 0 ? text : `+${text}`;
 }
 
+/** A figure of a preview, its sign apart. */
+export function about(text: string): string {
+  return `≈\u202f${text}`;
+}
+
 export function height(value_m: number, units: Units): string {
   return units === 'metric' ? `${figure(value_m, value_m < 100 && value_m % 1 ? 1 : 0)} m` : `${figure(value_m * FEET_PER_METRE, 0)} ft`;
 }

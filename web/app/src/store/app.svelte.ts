@@ -17,12 +17,15 @@ import { Commands, recipe } from './commands';
 import { DeploymentCommands, type DeploymentChange } from './deployment-commands';
 import { Coverages } from './coverage.svelte';
 import type { Heights } from '../clearance';
+import type { Basis } from '../preview/difference';
 import { Ground } from './ground.svelte';
 import { History, Unfinished, type Command } from './history.svelte';
 import { Imports } from './imports.svelte';
+import { LinkEnds } from './link-ends.svelte';
 import { Paths, SAMPLES, type Spot } from './paths.svelte';
 import { Patterns } from './patterns.svelte';
 import { Plan } from './plan.svelte';
+import { Previews } from './preview.svelte';
 import { Tools } from './tools.svelte';
 import { around, squares } from '../terrain';
 import { Ui } from './ui.svelte';
@@ -53,8 +56,17 @@ export class App {
   readonly coverages: Coverages = new Coverages((id) => this.#subject(id), this.server);
   readonly tools = new Tools(this.plan);
   readonly patterns = new Patterns();
+  readonly linkEnds = new LinkEnds(this.plan, this.ui);
   /** The path of the profile. */
   readonly paths = new Paths(this.plan, () => this.analysis);
+  /** The analysis with what it was made of. */
+  #basis = $state.raw<Basis | null>(null);
+  /** What the link comes to with changes that are not analysed. */
+  readonly preview = new Previews(
+    this.plan,
+    () => (this.#basis?.analysis === this.analysis ? this.#basis : null),
+    () => this.paths.heights_agl_m,
+  );
   readonly commands = new Commands(this.plan, this.history, (ids) => (this.ui.selected = ids));
   readonly deploymentCommands: DeploymentCommands = new DeploymentCommands(this.plan, this.history, {
     follow: (id) => this.changes.follow(id),
@@ -193,8 +205,7 @@ export class App {
     this.groundChanges++;
     void this.attempt(() => this.plan.refresh());
     void this.attempt(() => this.coverages.again());
-    const [tx, rx] = this.ui.selected;
-    if (this.ui.selected.length === 2 && tx && rx) void this.analyse(tx, rx);
+    if (this.linkEnds.shown) void this.analyse(...this.linkEnds.shown);
   }
 
   /** A deployment was chosen while there was no map. */
@@ -403,15 +414,18 @@ export class App {
 
   #analysing = 0;
 
-  /** Analyses the link between the two selected nodes. */
+  /** Analyses the link between two nodes. */
   async analyse(tx: string, rx: string): Promise<void> {
     const turn = ++this.#analysing;
+    const [environment, ends] = [this.plan.deployment?.environment, [tx, rx].map((id) => this.plan.byId.get(id))];
     this.analysisState = 'loading';
     // The numbers of another pair are not those of this one.
     if (this.analysis && (this.analysis.tx_node_id !== tx || this.analysis.rx_node_id !== rx)) this.analysis = null;
     try {
       const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, samples: SAMPLES } }));
       if (turn !== this.#analysing) return;
+      const [from, to] = ends;
+      this.#basis = environment && from && to ? { analysis: found, ends: [from, to], environment } : null;
       this.analysis = found;
       this.analysisState = 'none';
     } catch (fault) {
@@ -425,6 +439,7 @@ export class App {
   clearAnalysis(): void {
     this.#analysing++;
     this.analysis = null;
+    this.linkEnds.forget();
     this.paths.heights_agl_m = null;
     this.analysisState = 'none';
     this.profileAt_m = null;
