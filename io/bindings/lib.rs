@@ -14,15 +14,21 @@
 
 #![warn(missing_docs)]
 
+#[cfg(feature = "models")]
 pub mod coverage;
+#[cfg(feature = "models")]
 pub mod document;
+#[cfg(feature = "models")]
 pub mod elevation;
 pub mod itm;
+#[cfg(feature = "models")]
 pub mod link;
+#[cfg(feature = "models")]
 pub mod path;
+#[cfg(feature = "models")]
 pub mod station;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "models"))]
 mod tests;
 
 /// Error of a request: the key, the value found and the values allowed.
