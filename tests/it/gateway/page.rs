@@ -165,6 +165,12 @@ fn an_admin_watches_the_mesh_on_the_page() {
 
 #[needs(page)]
 #[test]
+fn an_admin_manages_nodes_people_and_flows_on_the_page() {
+    browse("manage.spec.ts");
+}
+
+#[needs(page)]
+#[test]
 fn words_of_the_live_view_stay_whole_on_narrow_screens() {
     browse("phone.spec.ts");
 }

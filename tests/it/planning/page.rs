@@ -9,7 +9,7 @@ use groundwave_planning::document;
 use serde_json::Value;
 
 use super::{Answer, Bench};
-use crate::support::{browse, browse_with, compare_document, launcher};
+use crate::support::{browse, browse_with, compare_document, launcher, root};
 
 /// A file, asked for with header fields.
 fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
@@ -118,14 +118,14 @@ fn run_units(arguments: &[&str]) {
 #[needs(page)]
 #[test]
 fn pure_modules_of_the_page_have_the_values_of_their_sources() {
-    run_units(&["--exclude", "unit/coordinates.test.ts"]);
+    run_units(&["--exclude", "unit/coordinates.test.ts", "--exclude", "unit/preview.test.ts"]);
 }
 
-/// The module of the page, compiled to WebAssembly, has the vectors of the command line.
+/// The modules of the page, compiled to WebAssembly, have the vectors of the command line and of NTIA.
 #[needs(page, page_module)]
 #[test]
-fn positions_mean_on_the_page_what_they_mean_on_the_command_line() {
-    run_units(&["unit/coordinates.test.ts"]);
+fn positions_and_losses_mean_on_the_page_what_they_mean_on_the_command_line() {
+    run_units(&["unit/coordinates.test.ts", "unit/preview.test.ts"]);
 }
 
 #[needs(terrain, page)]
@@ -300,4 +300,85 @@ fn roads_and_names_of_a_file_lie_below_the_mesh() {
 #[test]
 fn the_demonstration_plays_on_the_page() {
     browse("demo.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn mast_and_lobe_are_dragged_and_free_places_have_profiles() {
+    browse("handle.spec.ts");
+}
+
+#[needs(terrain, page, page_module)]
+#[test]
+fn preview_of_a_dragged_mast_is_the_answer_of_the_server() {
+    browse("preview.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn empty_server_comes_to_a_coverage_over_fetched_ground() {
+    browse("ground.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn view_and_login_are_in_the_address() {
+    browse("address.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn deployments_that_were_changed_or_deleted_come_back() {
+    browse("deployments.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn answers_that_do_not_come_have_a_reason_and_are_asked_for_again() {
+    browse("failures.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn axes_cards_and_paper_follow_the_units() {
+    browse("imperial.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn menus_and_dialogs_give_the_focus_back() {
+    browse("keyboard.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn narrow_screens_have_keys_and_legends_beside_nodes() {
+    browse("narrow.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn raised_ground_notices_and_legends_end_where_they_should() {
+    browse("rough.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn selects_are_as_wide_as_their_options() {
+    browse("selects.spec.ts");
+}
+
+/// The files of browser tests are those that a test of this program runs.
+#[test]
+fn every_file_of_browser_tests_is_run() {
+    let sources = [include_str!("page.rs"), include_str!("../gateway/page.rs")].concat();
+    let files = std::fs::read_dir(root().join("web/app/tests")).unwrap().flatten();
+    let names: Vec<String> = files
+        .map(|file| file.file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".spec.ts"))
+        .collect();
+    assert!(names.len() > 40, "{names:?}");
+    let idle: Vec<&String> =
+        names.iter().filter(|name| !sources.contains(&format!("\"{name}\""))).collect();
+    assert!(idle.is_empty(), "{idle:?}");
 }
