@@ -102,7 +102,9 @@ test('the blocked part of a link is red on map and profile, and the heights that
   await expect.poll(() => count(page, '#profile', RED)).toBeGreaterThan(10);
   await expect.poll(() => count(page, '.map', RED)).toBeGreaterThan(10);
   // The mast that the other end needs is none that is built. Each way names the level that it reaches, where the page has the model.
-  await expect(page.locator('#raising')).toContainText(/Raise .* Långedrag by \d+ m(\s*≈\s*−\d+\s*dBm)?\s?both by \d+ m(\s*≈\s*−\d+\s*dBm)?$/);
+  await expect(page.locator('#raising')).toContainText(
+    /Raise .* Långedrag by \d+ m(\s*≈\s*−\d+\s*dBm)?\s?both by \d+ m(\s*≈\s*−\d+\s*dBm)?$/,
+  );
   const heights = (await page.locator('#raising b').allTextContents()).map((text) => Number.parseFloat(text));
   const analyse = async () =>
     (await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: tx, rx_node_id: rx, samples: 512 } })).json()).result
