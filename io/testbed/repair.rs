@@ -50,9 +50,9 @@ impl TestbedNetwork {
             Wiring::Link => (self.changed_links(&mut configured)?, Found::new()),
             Wiring::Segment => {
                 let restored = self.changed_radios(&mut configured)?;
-                let (mut found, lost) = self.changed_ports()?;
-                found.extend(self.without_bat0(&restored));
-                (found, lost)
+                let (mut changes, lost) = self.changed_ports()?;
+                changes.extend(self.without_bat0(&restored));
+                (changes, lost)
             }
         };
         for (side, change) in self.restore_deleted_routes()? {

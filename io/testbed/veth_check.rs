@@ -235,9 +235,9 @@ mod tests {
                 parent: Handle::ROOT,
                 ..Qdisc::default()
             };
-            let found = obstacles(&[root], &QdiscLayout::VETH, Means::Full, 9);
-            assert_eq!(found.len(), 1, "{kind}");
-            assert_eq!(found[0].1.kind, kind);
+            let deletions = obstacles(&[root], &QdiscLayout::VETH, Means::Full, 9);
+            assert_eq!(deletions.len(), 1, "{kind}");
+            assert_eq!(deletions[0].1.kind, kind);
         }
     }
 

@@ -29,12 +29,12 @@ fn requests_and_their_commands_are_spans_of_one_trace() {
     let folder = tempfile::tempdir().unwrap();
     let exports: Arc<Mutex<Vec<(String, Bytes)>>> = Arc::default();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let received = Arc::clone(&exports);
+    let sink = Arc::clone(&exports);
     let router = Router::new().route(
         "/v1/traces",
         post(async move |headers: axum::http::HeaderMap, body: Bytes| {
             let kind = headers[header::CONTENT_TYPE].to_str().unwrap().to_owned();
-            received.lock().unwrap().push((kind, body));
+            sink.lock().unwrap().push((kind, body));
         }),
     );
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();

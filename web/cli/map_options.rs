@@ -78,8 +78,8 @@ fn of_layer<T>(
         let names = || MapLayer::ALL.map(|(name, _)| name).join(", ");
         let (layer, value) =
             text.split_once('=').ok_or_else(|| format!("no LAYER=; layers: {}", names()))?;
-        let found = MapLayer::ALL.into_iter().find(|(name, _)| *name == layer);
-        let (_, layer) = found.ok_or_else(|| format!("found {layer:?}; allowed: {}", names()))?;
+        let named = MapLayer::ALL.into_iter().find(|(name, _)| *name == layer);
+        let (_, layer) = named.ok_or_else(|| format!("found {layer:?}; allowed: {}", names()))?;
         Ok((layer, parse(value)?))
     }
 }

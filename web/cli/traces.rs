@@ -28,7 +28,7 @@ impl Traces {
     /// Exports the spans of all routers that are built from now on.
     ///
     /// # Errors
-    /// For an endpoint that is no URL with http or https, or without a runtime.
+    /// For an endpoint other than a URL with http or https, or without a runtime.
     pub fn start(endpoint: &str) -> Result<Self, Failure> {
         let url = format!("{}/{TRACES}", endpoint.trim_end_matches('/'));
         let collector = Collector::new(&url)?;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoint_that_is_no_url_is_refused() {
+    fn endpoint_other_than_a_url_is_refused() {
         for endpoint in ["collector:4317", "grpc://collector:4317", "http://", "http://a:b@c"] {
             let failure = Collector::new(&format!("{endpoint}/{TRACES}")).err().unwrap();
             assert!(failure.message().starts_with("invalid --otlp-endpoint: "), "{endpoint}");

@@ -31,10 +31,10 @@ fn beside<T, S>(
     thread::scope(|scope| {
         scope.spawn(move || {
             if wait.recv_timeout(silent) == Err(RecvTimeoutError::Timeout) {
-                let shown = begin();
+                let spinner = begin();
                 // The other end is dropped with the end of the work.
                 let _ = wait.recv();
-                end(shown);
+                end(spinner);
             }
         });
         let result = work();
@@ -55,18 +55,18 @@ mod tests {
         let is_ended = AtomicBool::new(false);
         let begin = move || begins.send(7).unwrap();
         let end = |()| is_ended.store(true, Ordering::SeqCst);
-        let found = beside(Duration::ZERO, begin, end, || {
-            let found = is_begun.recv().unwrap();
+        let result = beside(Duration::ZERO, begin, end, || {
+            let result = is_begun.recv().unwrap();
             assert!(!is_ended.load(Ordering::SeqCst));
-            found
+            result
         });
-        assert_eq!((found, is_ended.load(Ordering::SeqCst)), (7, true));
+        assert_eq!((result, is_ended.load(Ordering::SeqCst)), (7, true));
     }
 
     #[test]
     fn short_work_has_nothing_beside_it() {
         let begin = || unreachable!("the work ends before");
-        let found = beside(Duration::MAX, begin, |(): ()| {}, || 5);
-        assert_eq!((found, with_spinner("reading x", || 6)), (5, 6));
+        let result = beside(Duration::MAX, begin, |(): ()| {}, || 5);
+        assert_eq!((result, with_spinner("reading x", || 6)), (5, 6));
     }
 }

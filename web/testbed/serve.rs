@@ -342,7 +342,7 @@ async fn call_daemon(
     Ok(DaemonState { impairment: base.unwrap_or_else(|| in_force.clone()), in_force, divergence })
 }
 
-/// What becomes of bound ports that cannot be restored.
+/// Treatment of bound ports that cannot be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnrestoredPorts {
     /// Their state is kept, for another attempt.

@@ -41,7 +41,7 @@ impl Default for OperState {
 #[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Enrolled;
 
-/// A node whose position is not known: that of [`Position`] is no place of it, and no link is predicted but those that
+/// A node whose position is not known: that of [`Position`] is not its place, and no link is predicted but those that
 /// were measured, to nodes without a position as well. Written by `node.add_unplaced`, removed by what moves the node.
 #[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[component(storage = "SparseSet")]

@@ -68,11 +68,11 @@ fn registered_address_with_another_key_waits_for_an_admin() {
     bench.node(7);
     let body = json!({ "name": "site a", "valid_s": 3600, "nodes_max": 9 });
     let document = bench.call(&admin, "POST", KEYS, &body).is(201);
-    let mut taken = ask(8);
-    taken["mac"] = json!("02:00:00:00:00:07");
-    taken["enrollment_code"] = document["join_key"].clone();
+    let mut copied_request = ask(8);
+    copied_request["mac"] = json!("02:00:00:00:00:07");
+    copied_request["enrollment_code"] = document["join_key"].clone();
     let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 8));
-    let answer = bench.send_from(source, request("", "POST", REGISTER, &taken));
+    let answer = bench.send_from(source, request("", "POST", REGISTER, &copied_request));
     assert_eq!(answer.is(202)["state"], "pending");
 }
 

@@ -238,8 +238,8 @@ fn a_stopped_player_restores_what_was() {
     });
     assert!(playing, "the trace is played with the delay beside it");
     let pid = player.id().to_string();
-    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(sent.success() && player.wait().unwrap().success());
+    let signal = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(signal.success() && player.wait().unwrap().success());
     let state = bench.call("GET", "/v1/impairments/port2", &Value::Null).json();
     assert_eq!(state["impairment"], json!({}));
 }

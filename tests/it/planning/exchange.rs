@@ -178,8 +178,8 @@ fn document_without_nodes_is_refused_unless_it_is_a_deployment() {
     let all = || bench.call("GET", "/api/v1/deployments", &Value::Null).json();
     assert_eq!(all(), json!([]), "nothing is left of refused documents");
 
-    let made = bench.call("POST", "/api/v1/deployments", &json!({ "name": "Nobody" })).json();
-    let id = made["id"].as_str().unwrap();
+    let deployment = bench.call("POST", "/api/v1/deployments", &json!({ "name": "Nobody" })).json();
+    let id = deployment["id"].as_str().unwrap();
     for format in ["geojson", "kml", "kmz", "csv", "scenario"] {
         let path = format!("/api/v1/deployments/{id}/export?format={format}");
         let document = bench.call("GET", &path, &Value::Null).body;

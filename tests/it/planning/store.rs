@@ -55,8 +55,8 @@ fn a_backup_restores_to_the_same_documents_and_never_half() {
     let twice = run(&["backup", "--db", &text("plan.db"), &text("copy.redb")]);
     assert_eq!(twice.status.code(), Some(2), "a backup is never overwritten");
 
-    let taken = run(&["restore", "--db", &text("plan.db"), &text("copy.redb")]);
-    assert_eq!(taken.status.code(), Some(2), "a store is not replaced unasked");
+    let unasked = run(&["restore", "--db", &text("plan.db"), &text("copy.redb")]);
+    assert_eq!(unasked.status.code(), Some(2), "a store is not replaced unasked");
     let back = run(&["restore", "--db", &text("new.db"), &text("copy.redb")]);
     assert!(back.status.success(), "{}", String::from_utf8_lossy(&back.stderr));
     let rows = |name: &str| RedbStore::open(&path(name)).unwrap().load().unwrap();

@@ -217,8 +217,8 @@ async fn wait(client: &Client, lease: &LeaseRecord, duration_ns: u64) {
     let begun = tokio::time::Instant::now();
     let ends = begun + Duration::from_nanos(duration_ns);
     loop {
-        let left = ends.saturating_duration_since(tokio::time::Instant::now());
-        let pause = if left.is_zero() { SHORT_LOOK } else { left.min(LOOK) };
+        let remaining = ends.saturating_duration_since(tokio::time::Instant::now());
+        let pause = if remaining.is_zero() { SHORT_LOOK } else { remaining.min(LOOK) };
         tokio::time::sleep(pause).await;
         let is_late = tokio::time::Instant::now() >= ends + END_WAIT;
         let Ok(mut client) = client.reconnect().await else {

@@ -59,7 +59,7 @@ impl DateOrder {
     }
 }
 
-/// What the cells of a column show of the order of their dates.
+/// Order of the dates of a column, as far as its cells decide it.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     /// Order, where a cell shows one.

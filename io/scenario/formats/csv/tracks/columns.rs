@@ -225,7 +225,7 @@ impl Clock {
         self.order = order.or(self.order);
     }
 
-    /// Takes the day for the first number of dates that no row tells apart: enough to recognise a table.
+    /// Takes the day for the first number of dates whose order no row decides: enough to recognise a table.
     pub(super) fn assume_order(&mut self) {
         self.order = self.order.or(Some(DateOrder::DayFirst));
     }
