@@ -139,7 +139,8 @@ pub fn browse_with(engine: &str, file: &str) {
     let file = format!("tests/{file}");
     let mut command = launcher("node");
     command.args(["node_modules/@playwright/test/cli.js", "test", &file, "--output"]).arg(output);
-    command.current_dir(&folder).env("ENGINE", engine);
+    // As on a desktop: without a locale a browser has no names of files beyond ASCII.
+    command.current_dir(&folder).env("ENGINE", engine).env("LC_ALL", "C.UTF-8");
     for name in ["CHROMIUM", "FIREFOX", "SHOTS"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
