@@ -31,7 +31,7 @@ impl Traces {
     /// For an endpoint other than a URL with http or https, or without a runtime.
     pub fn start(endpoint: &str) -> Result<Self, Failure> {
         let url = format!("{}/{TRACES}", endpoint.trim_end_matches('/'));
-        let collector = Collector::new(&url)?;
+        let collector = Collector::new(endpoint)?;
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(collector)
@@ -78,10 +78,10 @@ impl std::fmt::Debug for Collector {
 }
 
 impl Collector {
-    fn new(url: &str) -> Result<Self, Failure> {
+    fn new(endpoint: &str) -> Result<Self, Failure> {
         let invalid = |why: String| Failure::Input(format!("invalid --otlp-endpoint: {why}"));
         let request =
-            Request::new(http::Method::POST, url).map_err(|err| invalid(err.to_string()))?;
+            Request::new(http::Method::POST, endpoint).map_err(|err| invalid(err.to_string()))?;
         let (host, port) = (request.host(), request.port());
         let target = match host.contains(':') {
             true => format!("[{host}]:{port}"),
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn endpoint_other_than_a_url_is_refused() {
         for endpoint in ["collector:4317", "grpc://collector:4317", "http://", "http://a:b@c"] {
-            let failure = Collector::new(&format!("{endpoint}/{TRACES}")).err().unwrap();
+            let failure = Collector::new(endpoint).err().unwrap();
             assert!(failure.message().starts_with("invalid --otlp-endpoint: "), "{endpoint}");
         }
     }

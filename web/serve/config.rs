@@ -38,6 +38,11 @@ pub enum Service {
 /// Configuration of the server.
 #[derive(Debug, Clone, Args)]
 pub struct ServerConfig {
+    /// Options on the command line that one service alone has. First: the values of other fields are taken out of
+    /// what it looks at.
+    #[command(flatten)]
+    pub service_options: ServiceOptions,
+
     /// Services [default: both]
     #[arg(value_enum, value_name = "SERVICE")]
     pub services: Vec<Service>,
@@ -148,10 +153,6 @@ pub struct ServerConfig {
     /// Configuration of the gateway.
     #[command(flatten)]
     pub gateway: GatewayConfig,
-
-    /// Options on the command line that one service alone has.
-    #[command(flatten)]
-    pub service_options: ServiceOptions,
 }
 
 impl ServerConfig {
