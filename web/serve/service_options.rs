@@ -4,14 +4,14 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use groundwave_web_gateway::serve::gateway::GatewayConfig;
 
-/// Identifiers and names of options that have an effect on the planning service alone.
-const OF_PLANNING: [(&str, &str); 10] = [
+/// Identifiers and names of options that have an effect on the planning service alone; `--offline` is true of the other
+/// one.
+const OF_PLANNING: [(&str, &str); 9] = [
     ("bind", "bind"),
     ("frontend", "frontend"),
     ("basemap", "basemap"),
     ("terrain_source", "terrain-source"),
     ("terrain_url", "terrain-url"),
-    ("offline", "offline"),
     ("land_cover_url", "land-cover-url"),
     ("engine", "engine"),
     ("replays", "replay"),

@@ -40,7 +40,7 @@ fn a_server_starts_from_its_configuration_answers_and_stops() {
 fn option_of_a_service_that_is_not_served_is_refused() {
     for (line, refusal) in [
         ("serve gateway", None),
-        ("serve gateway --db a.db --record b.gwlog", None),
+        ("serve gateway --db a.db --record b.gwlog --offline", None),
         ("serve --bind 127.0.0.1:1 --gateway-bind 127.0.0.1:2", None),
         (
             "serve gateway --bind 127.0.0.1:1",
