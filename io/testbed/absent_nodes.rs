@@ -1,5 +1,7 @@
 //! Nodes whose namespace could not be created in a running testbed: reported with their links, and tried again.
 
+use std::collections::BTreeMap;
+
 use groundwave_files::causes::with_causes;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Observation, Protocol};
@@ -20,7 +22,8 @@ impl TestbedNetwork {
             let cause = with_causes(&err);
             tracing::warn!(node = assignment.name, cause, "the node has no namespace");
             let assignment = assignment.clone();
-            self.absent.insert(node, AbsentNode { assignment, protocol, cause });
+            let next_hops = BTreeMap::new();
+            self.absent.insert(node, AbsentNode { assignment, protocol, cause, next_hops });
         }
     }
 
@@ -38,7 +41,11 @@ impl TestbedNetwork {
         for (node, assignment, protocol) in absent {
             match self.assignment(node, &assignment, protocol) {
                 Ok(()) => {
-                    self.absent.remove(&node);
+                    let absent = self.absent.remove(&node);
+                    let next_hops = absent.map(|own| own.next_hops).unwrap_or_default();
+                    if let Some(own) = self.assignments.get_mut(&node) {
+                        own.next_hops = next_hops;
+                    }
                     tracing::info!(node = assignment.name, "the node has its namespace now");
                     created.push(node);
                 }
@@ -61,7 +68,16 @@ impl TestbedNetwork {
             .filter(|(side, _)| is_own(side))
             .map(|(side, (number, state))| (*side, *number, *state))
             .collect();
-        self.shape(&desired)
+        let outcome = self.shape(&desired)?;
+        // Routes to it were left out, and its own.
+        let routes: Vec<_> =
+            self.assignments.iter().map(|(node, own)| (*node, own.next_hops.clone())).collect();
+        for (node, next_hops) in routes {
+            if let Err(err) = self.route(node, &next_hops) {
+                tracing::warn!(%node, err = with_causes(&err), "routes are not in force");
+            }
+        }
+        Ok(outcome)
     }
 
     /// The absence of an end of a direction, in words.

@@ -53,6 +53,8 @@ pub(super) struct AbsentNode {
     pub(super) protocol: Protocol,
     /// The failure, in words.
     pub(super) cause: String,
+    /// Neighbour by destination, for when it is there.
+    pub(super) next_hops: BTreeMap<NodeId, NodeId>,
 }
 
 /// State of a veth end.
@@ -376,6 +378,9 @@ impl TestbedNetwork {
         };
         let host = |id: &NodeId| number(id).map(|number| self.names.address(number));
         let Some(own) = host(&node) else {
+            if let Some(absent) = self.absent.get_mut(&node) {
+                absent.next_hops.clone_from(next_hops);
+            }
             return Ok(());
         };
         let mut goal = BTreeMap::new();

@@ -94,7 +94,7 @@ fn set_by_hand(testbed: &Testbed, space: &str, [from, to]: [&str; 2]) {
 
 /// An interface of another program in the place of a new link is in its way until it goes.
 fn obstacle_is_reported_until_it_goes(testbed: &Testbed) {
-    tool("ip", "netns exec gw.foreign.save ip link add to-spare type veth peer name spare-far");
+    tool("ip", "netns exec gw.foreign.nolvik ip link add to-spare type veth peer name spare-far");
     testbed
         .output_of(&["add", "spare", "--lat", "57.7841", "--lon", "11.9412", "--like", "nolvik"]);
     let is_in_the_way = |[from, to]: [&str; 2]| {
@@ -104,13 +104,13 @@ fn obstacle_is_reported_until_it_goes(testbed: &Testbed) {
         link.and_then(|link| link["failure"].as_str())
             .is_some_and(|failure| failure.contains("File exists"))
     };
-    for ends in [["save", "spare"], ["spare", "save"]] {
+    for ends in [["nolvik", "spare"], ["spare", "nolvik"]] {
         until("the link is not in force", || is_in_the_way(ends));
     }
-    tool("ip", "netns exec gw.foreign.save ip link del to-spare");
-    until("the link is in force", || !is_in_the_way(["save", "spare"]));
+    tool("ip", "netns exec gw.foreign.nolvik ip link del to-spare");
+    until("the link is in force", || !is_in_the_way(["nolvik", "spare"]));
     testbed.in_force();
-    testbed.await_answers("save", &testbed.address("spare"));
+    testbed.await_answers("nolvik", &testbed.address("spare"));
     testbed.output_of(&["remove", "spare"]);
 }
 
@@ -131,7 +131,7 @@ fn absent_node_is_reported_and_created_later(testbed: &Testbed) {
     std::fs::remove_dir(obstacle).unwrap();
     until("the node is there", || !is_absent());
     testbed.in_force();
-    testbed.await_answers("save", &testbed.address("late"));
+    testbed.await_answers("nolvik", &testbed.address("late"));
     testbed.output_of(&["remove", "late"]);
 }
 
