@@ -79,7 +79,8 @@ export function weaker({ there, back }: Preview): Level {
   return there.link_margin_db <= back.link_margin_db ? there : back;
 }
 
-function level({ receiver, margin }: LinkResult, change_db: number): Level {
+/** A direction as the server computed it, with a change of its level. */
+export function level({ receiver, margin }: LinkResult, change_db = 0): Level {
   return {
     rx_power_dbm: receiver.rx_power_dbm + change_db,
     link_margin_db: margin.link_margin_db + change_db,
