@@ -8,9 +8,9 @@ use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use opentelemetry::propagation::Extractor;
 use opentelemetry::trace::{FutureExt as _, SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Context, KeyValue, global};
+use opentelemetry_http::HeaderExtractor;
 
 /// Name of the instrumentation.
 const SCOPE: &str = "groundwave";
@@ -50,7 +50,7 @@ pub fn in_trace<F: Future>(work: F) -> impl Future<Output = F::Output> {
 
 async fn in_server_span(request: Request, next: Next) -> Response {
     let parent = global::get_text_map_propagator(|propagator| {
-        propagator.extract(&Fields(request.headers()))
+        propagator.extract(&HeaderExtractor(request.headers()))
     });
     let method = request.method().as_str().to_owned();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
@@ -79,17 +79,4 @@ async fn in_server_span(request: Request, next: Next) -> Response {
     }
     span.end();
     response
-}
-
-/// Header fields as those of a propagator.
-struct Fields<'a>(&'a axum::http::HeaderMap);
-
-impl Extractor for Fields<'_> {
-    fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.to_str().ok()
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(axum::http::HeaderName::as_str).collect()
-    }
 }
