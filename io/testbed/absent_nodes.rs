@@ -1,13 +1,13 @@
 //! Nodes whose namespace could not be created in a running testbed: reported with their links, and tried again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_files::causes::with_causes;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Observation, Protocol};
 
 use super::error::TestbedError;
-use super::network::{AbsentNode, DesiredDirection, TestbedNetwork};
+use super::network::{AbsentNode, TestbedNetwork};
 
 impl TestbedNetwork {
     /// Creates the namespace of a node; a failure is noted, and [`Self::retry_nodes`] tries again.
@@ -37,7 +37,7 @@ impl TestbedNetwork {
             .iter()
             .map(|(node, own)| (*node, own.assignment.clone(), own.protocol))
             .collect();
-        let mut created = Vec::new();
+        let mut present = BTreeSet::new();
         for (node, assignment, protocol) in absent {
             match self.assignment(node, &assignment, protocol) {
                 Ok(()) => {
@@ -47,7 +47,7 @@ impl TestbedNetwork {
                         own.next_hops = next_hops;
                     }
                     tracing::info!(node = assignment.name, "the node has its namespace now");
-                    created.push(node);
+                    present.insert(node);
                 }
                 Err(err) => {
                     let cause = with_causes(&err);
@@ -55,25 +55,17 @@ impl TestbedNetwork {
                 }
             }
         }
-        if created.is_empty() {
+        if present.is_empty() {
             return Ok(Vec::new());
         }
         self.write_hosts()?;
-        let is_own = |side: &LinkDirection| {
-            created.iter().any(|node| side.from == *node || side.to == *node)
-        };
-        let desired: Vec<DesiredDirection> = self
-            .goals
-            .iter()
-            .filter(|(side, _)| is_own(side))
-            .map(|(side, (number, state))| (*side, *number, *state))
-            .collect();
+        let desired =
+            self.desired(|side| present.contains(&side.from) || present.contains(&side.to));
         let outcome = self.shape(&desired)?;
         // Routes to it were left out, and its own.
-        let routes: Vec<_> =
-            self.assignments.iter().map(|(node, own)| (*node, own.next_hops.clone())).collect();
-        for (node, next_hops) in routes {
-            if let Err(err) = self.route(node, &next_hops) {
+        let nodes: Vec<NodeId> = self.assignments.keys().copied().collect();
+        for node in nodes {
+            if let Err(err) = self.route_again(node) {
                 tracing::warn!(%node, err = with_causes(&err), "routes are not in force");
             }
         }

@@ -99,9 +99,7 @@ impl TestbedNetwork {
         let nodes: BTreeSet<NodeId> =
             outcome.iter().map(|observation| observation.side.from).collect();
         for node in nodes {
-            let own = self.assignments.get(&node);
-            let next_hops = own.map(|own| own.next_hops.clone()).unwrap_or_default();
-            self.route(node, &next_hops)?;
+            self.route_again(node)?;
         }
         Ok(outcome)
     }
@@ -111,7 +109,15 @@ impl TestbedNetwork {
         if self.wiring == Wiring::Segment {
             return Vec::new();
         }
-        let goals = self.goals.iter().filter(|(side, _)| !self.wires.contains_key(side));
+        self.desired(|side| !self.wires.contains_key(side))
+    }
+
+    /// Desired states of the directions that are wanted.
+    pub(super) fn desired(
+        &self,
+        is_wanted: impl Fn(&LinkDirection) -> bool,
+    ) -> Vec<DesiredDirection> {
+        let goals = self.goals.iter().filter(|(side, _)| is_wanted(side));
         goals.map(|(side, (number, state))| (*side, *number, *state)).collect()
     }
 

@@ -364,6 +364,16 @@ impl TestbedNetwork {
         Ok(())
     }
 
+    /// Sets the last desired routes of a node again, also those whose links or destinations were missing.
+    ///
+    /// # Errors
+    /// As [`Self::route`].
+    pub(super) fn route_again(&mut self, node: NodeId) -> Result<(), TestbedError> {
+        let own = self.assignments.get(&node);
+        let next_hops = own.map(|own| own.next_hops.clone()).unwrap_or_default();
+        self.route(node, &next_hops)
+    }
+
     /// Sets the routes of a node, and removes its other routes.
     ///
     /// # Errors

@@ -14,8 +14,8 @@ use groundwave_simulation::testbed::{
 use super::actions::{Action, send_all};
 use super::error::TestbedError;
 use super::link_reading::reading;
-use super::names::{NETNS, index, interface};
-use super::network::{DesiredDirection, TestbedNetwork};
+use super::names::{NETNS, Names, index, interface};
+use super::network::{DesiredDirection, NodeNamespace, TestbedNetwork};
 use super::{batman, dump};
 use crate::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
 use crate::veth_check::obstacles;
@@ -49,9 +49,9 @@ impl TestbedNetwork {
         let (mut found, unrepairable) = match self.wiring {
             Wiring::Link => (self.changed_links(&mut configured)?, Found::new()),
             Wiring::Segment => {
-                let restored = self.changed_radios(&mut configured)?;
+                let without_bat0 = self.changed_radios(&mut configured)?;
                 let (mut changes, lost) = self.changed_ports()?;
-                changes.extend(self.without_bat0(&restored));
+                changes.extend(self.removals_of_bat0(&without_bat0));
                 (changes, lost)
             }
         };
@@ -104,7 +104,7 @@ impl TestbedNetwork {
         let mut found = Found::new();
         let mut gone = BTreeSet::new();
         let mut states = Vec::new();
-        let mut restored = Vec::new();
+        let mut without_bat0 = Vec::new();
         let means = self.means.unwrap_or(Means::Rate);
         let ready = self
             .notifications
@@ -119,15 +119,10 @@ impl TestbedNetwork {
             if changes.routes || changes.overrun {
                 self.route_suspects.insert(*node);
             }
-            if is_bat0_suspect(&changes, node_namespace.protocol) {
-                let own = self.wires.iter().filter(|(side, _)| side.from == *node);
-                let members = own.map(|(_, veth)| index(veth.number));
-                let NamespaceAssignment { name, number } = &node_namespace.assignment;
-                let (path, address) = (self.names.path(name), self.names.address(*number));
-                let namespace = &mut node_namespace.namespace;
-                if batman::restore(namespace, (&path, name), address, members)? {
-                    restored.push(*node);
-                }
+            let own = self.wires.iter().filter(|(side, _)| side.from == *node);
+            let members = own.map(|(_, veth)| index(veth.number));
+            if restore_bat0(&self.names, node_namespace, &changes, members)? {
+                without_bat0.push(*node);
             }
             let suspect = |number| {
                 touches(&changes, index(number)) || changes.configured.contains(&index(number))
@@ -187,14 +182,14 @@ impl TestbedNetwork {
                 found.insert(side, REMOVED.to_owned());
             }
         }
-        for (side, change) in self.without_bat0(&restored) {
+        for (side, change) in self.removals_of_bat0(&without_bat0) {
             found.entry(side).or_insert(change);
         }
         Ok(found)
     }
 
     /// The directions from nodes whose `bat0` was removed.
-    fn without_bat0(&self, nodes: &[NodeId]) -> Found {
+    fn removals_of_bat0(&self, nodes: &[NodeId]) -> Found {
         let own = self.goals.keys().filter(|side| nodes.contains(&side.from));
         own.map(|side| (*side, BAT0_REMOVED.to_owned())).collect()
     }
@@ -351,8 +346,7 @@ impl TestbedNetwork {
                 continue;
             };
             node_namespace.routes.clear();
-            let next_hops = node_namespace.next_hops.clone();
-            self.route(node, &next_hops)?;
+            self.route_again(node)?;
             let own = removed.iter().filter(|side| side.from == node);
             let names =
                 own.filter_map(|side| Some(interface(&self.assignments.get(&side.to)?.assignment)));
@@ -365,9 +359,20 @@ impl TestbedNetwork {
     }
 }
 
-/// `true` if `bat0` of a node may have been removed.
-pub(super) fn is_bat0_suspect(changes: &Changes, protocol: Protocol) -> bool {
-    protocol == Protocol::Batman && (changes.overrun || changes.removed.contains(&batman::INDEX))
+/// Creates `bat0` of a node again, with its member interfaces, if a change removed it; `true` if so.
+pub(super) fn restore_bat0(
+    names: &Names,
+    own: &mut NodeNamespace,
+    changes: &Changes,
+    members: impl Iterator<Item = u32>,
+) -> Result<bool, TestbedError> {
+    let is_suspect = changes.overrun || changes.removed.contains(&batman::INDEX);
+    if own.protocol != Protocol::Batman || !is_suspect {
+        return Ok(false);
+    }
+    let NamespaceAssignment { name, number } = &own.assignment;
+    let (path, address) = (names.path(name), names.address(*number));
+    batman::restore(&mut own.namespace, (&path, name), address, members)
 }
 
 /// Effect of `changes` on the interface `index`.

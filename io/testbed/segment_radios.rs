@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use groundwave_netlink::route::add_neighbour;
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Protocol};
+use groundwave_simulation::testbed::{LinkDirection, Protocol};
 
 use super::actions::Action;
+use super::dump;
 use super::error::TestbedError;
 use super::link_fault::{Expected, FarEnd};
 use super::names::{NETNS, RADIO_INDEX, link_local, radio_hardware};
 use super::network::TestbedNetwork;
-use super::repair::is_bat0_suspect;
+use super::repair::restore_bat0;
 use super::segment::speaks_ipv6;
-use super::{batman, dump};
 
 /// Fault of a radio that is not there.
 const REMOVED: &str = "its interface was removed; `testbed down` and `up` create it";
@@ -31,7 +31,7 @@ impl TestbedNetwork {
             .map_err(TestbedError::file("watch the namespaces in", NETNS))?;
         let ready: BTreeSet<u64> = ready.into_iter().collect();
         let mut nodes = Vec::new();
-        let mut restored = Vec::new();
+        let mut without_bat0 = Vec::new();
         for (node, own) in &mut self.assignments {
             if !ready.contains(&own.assignment.number.into()) {
                 continue;
@@ -40,13 +40,9 @@ impl TestbedNetwork {
             if changes.routes || changes.overrun {
                 self.route_suspects.insert(*node);
             }
-            if is_bat0_suspect(&changes, own.protocol) {
-                let NamespaceAssignment { name, number } = &own.assignment;
-                let (path, address) = (self.names.path(name), self.names.address(*number));
-                let members = std::iter::once(RADIO_INDEX);
-                if batman::restore(&mut own.namespace, (&path, name), address, members)? {
-                    restored.push(*node);
-                }
+            let members = std::iter::once(RADIO_INDEX);
+            if restore_bat0(&self.names, own, &changes, members)? {
+                without_bat0.push(*node);
             }
             let is_radio = changes.overrun
                 || changes.configured.contains(&RADIO_INDEX)
@@ -69,7 +65,7 @@ impl TestbedNetwork {
             }
             configured.extend(own);
         }
-        Ok(restored)
+        Ok(without_bat0)
     }
 
     /// Difference of the radio of a node from the expected one, in words.
