@@ -40,9 +40,25 @@ test.describe('a password', () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('button', { name: 'Log out' }).click();
     await expect(page.locator('#login')).toBeVisible();
-    expect((await new Mesh(request, server.url).ask(token, 'GET', '/v1/nodes')).status).toBe(401);
+    const status = async () => (await new Mesh(request, server.url).ask(token, 'GET', '/v1/nodes')).status;
+    await expect.poll(status).toBe(401);
     // No planning server is here, so there is no plan to show.
     await expect(page.getByRole('button', { name: 'Plan', exact: true })).toHaveCount(0);
+  });
+});
+
+test.describe('a logout', () => {
+  test.use({ errors: /ERR_FAILED/ });
+
+  test('that does not reach the gateway leaves a valid login, and says until when', async ({ page, server, request }) => {
+    const admin = await mesh(request, server);
+    await watch(page);
+    const token = await page.evaluate(() => sessionStorage.getItem('groundwave.token') ?? '');
+    await page.route('**/api/auth/logout', (route) => route.abort());
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await expect(page.locator('#login')).toContainText(/takes the old login until \d\d:\d\d/);
+    expect((await admin.ask(token, 'GET', '/v1/nodes')).status).toBe(200);
   });
 });
 

@@ -353,7 +353,7 @@ fn links_and_topology_of_olsrd2_have_rates() {
     ];
     assert_eq!(rates, expected);
     for (what, times) in [
-        ("no rate (hopcount_metric)", 2),
+        ("a metric other than a rate (hopcount_metric)", 2),
         ("without a metric yet", 1),
         ("without its neighbour", 1),
     ] {

@@ -83,8 +83,9 @@ gateway.use({
     return new Request(request, { signal: access.requests.signal });
   },
   onResponse({ request, response }) {
-    // A login that failed is told where it was tried.
-    if (response.status === 401 && request.headers.has('authorization')) access.refused();
+    // A login that failed is named where it was tried, and the end of another token is not that of this one.
+    const ended = access.token !== null && request.headers.get('authorization') === `Bearer ${access.token}`;
+    if (response.status === 401 && ended) access.refused();
     return response;
   },
 });

@@ -1,6 +1,7 @@
 // Who is logged in at the gateway. The token lives as long as the tab.
 import { Refusal, wanted } from '../api/client';
 import { abandon, access, gateway, type AccountRole, type Me } from '../api/gateway';
+import { timeOfDay } from '../units';
 
 const KEY = 'groundwave.token';
 const RANKS: Record<AccountRole, number> = { viewer: 0, operator: 1, admin: 2 };
@@ -70,10 +71,20 @@ export class Session {
     await this.login(username, new_password);
   }
 
+  /** Ends the login here at once, and at the gateway even if the page is closed meanwhile. */
   async logout(): Promise<void> {
     const { token } = access;
+    const end = this.me?.exp;
     this.#end('');
-    if (token) await gateway.POST('/api/auth/logout', { headers: { authorization: `Bearer ${token}` } }).catch(() => null);
+    if (!token) return;
+    try {
+      await wanted(gateway.POST('/api/auth/logout', { headers: { authorization: `Bearer ${token}` }, keepalive: true }));
+    } catch (fault) {
+      // A token that is refused has ended, and one who has logged in anew looks elsewhere.
+      if (this.me !== null || (fault instanceof Refusal && fault.status === 401)) return;
+      const limit = end ? `until ${timeOfDay(new Date(end))}` : 'until it is revoked';
+      this.reason = `You are logged out here. The gateway takes the old login ${limit}: ${(fault as Error).message}`;
+    }
   }
 
   async #identify(): Promise<void> {
