@@ -22,6 +22,7 @@ impl Dataset {
         // Of each node, the last two fixes of its present run: index and position.
         let mut runs: BTreeMap<u32, [Option<usize>; 2]> = BTreeMap::new();
         let mut surplus = vec![false; self.events.len()];
+        let mut elsewhere = 0_usize;
         for (index, (at_s, event)) in self.events.iter().enumerate() {
             match event {
                 Event::Fix(node, position) => {
@@ -32,10 +33,11 @@ impl Dataset {
                             _ => None,
                         })
                     };
-                    if let (Some(last), Some((last_s, _))) = (run[1], at(run[1]))
+                    if let (Some(last), Some((last_s, place))) = (run[1], at(run[1]))
                         && last_s == *at_s
                     {
                         surplus[last] = true;
+                        elsewhere += usize::from(place != *position);
                         *run = [None, run[0]];
                     }
                     if let (Some((_, before)), Some((_, last))) = (at(run[0]), at(run[1]))
@@ -59,8 +61,14 @@ impl Dataset {
         }
         let mut surplus = surplus.into_iter();
         self.events.retain(|_| !surplus.next().unwrap_or_default());
-        let what = "a position between others that adds nothing: left out";
-        self.report.add_many(what, count, Default::default);
+        for (what, count) in [
+            ("a position between others that adds nothing: left out", count - elsewhere),
+            ("another position of a node at one time: the last one counts", elsewhere),
+        ] {
+            if count > 0 {
+                self.report.add_many(what, count, Default::default);
+            }
+        }
     }
 
     /// The waypoints of each node, by time from second 0: fixes are joined by straight motion, jumps

@@ -176,11 +176,19 @@ impl Dataset {
                 return;
             }
         }
-        if let Err(refusal) = values.validate() {
-            let what = refusal.to_string();
-            let what: String = what.chars().take(80).collect();
-            let kind = what.split(" is ").next().unwrap_or(&what);
-            return self.drop(&format!("{kind} out of range, or no value"), line);
+        let (values, refusals) = values.valid();
+        if values.is_empty() && refusals.is_empty() {
+            return self.drop("a measurement without a value", line);
+        }
+        for refusal in &refusals {
+            if let Refusal::Invalid { key, allowed, .. } = refusal {
+                self.drop(&format!("{key} beyond {allowed}: not used"), line);
+            }
+        }
+        // Settings of the transmitter alone are not a measurement.
+        let reading = Measured { tx_power_dbm: None, frequency_mhz: None, ..values };
+        if !refusals.is_empty() && reading.is_empty() {
+            return;
         }
         if let (Some(from), Some(to)) = (self.node(link.0, line), self.node(link.1, line)) {
             self.event(at_s, Event::Observe(from, to, values), line);
@@ -253,7 +261,7 @@ impl Dataset {
         for (at_s, event) in &self.events {
             let Event::Observe(from, to, _) = *event else { continue };
             let Some(before_s) = last.insert((from, to), *at_s) else { continue };
-            if *at_s > before_s && tick(before_s) == tick(*at_s) {
+            if *at_s >= before_s && tick(before_s) == tick(*at_s) {
                 replaced += 1;
                 interval_s = interval_s.min(at_s - before_s);
             }

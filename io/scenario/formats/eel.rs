@@ -262,7 +262,9 @@ fn path_loss(dataset: &mut Dataset, at_s: f64, nems: &[String], word: &str, line
 fn observe(dataset: &mut Dataset, at_s: f64, link: (&str, &str), db: f64, line: usize) {
     let values = match db {
         // No link: nothing arrives.
-        db if db.is_infinite() => Measured { delivery_prob: Some(0.0), ..Measured::default() },
+        db if db.is_infinite() || db >= LOSS_DB_DOWN => {
+            Measured { delivery_prob: Some(0.0), ..Measured::default() }
+        }
         db => Measured { path_loss_db: Some(db), ..Measured::default() },
     };
     dataset.observe(at_s, link, values, line);
@@ -306,7 +308,7 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
         nodes: None,
         links: None,
         numbers: BTreeMap::new(),
-        positions: BTreeMap::new(),
+        places: BTreeMap::new(),
         losses: BTreeMap::new(),
     }))
 }
@@ -320,7 +322,8 @@ struct Writer<'w> {
     links: Option<Arc<Vec<LinkView>>>,
     /// Numbers of NEMs, in the order of their appearance.
     numbers: BTreeMap<NodeId, usize>,
-    positions: BTreeMap<NodeId, GeoPoint>,
+    /// Positions and heights above ground, tenths of a metre.
+    places: BTreeMap<NodeId, (GeoPoint, i64)>,
     /// Path losses of directions, tenths of a dB.
     losses: BTreeMap<(NodeId, NodeId), i64>,
 }
@@ -346,9 +349,10 @@ impl RecordingWriter for Writer<'_> {
             if next == number {
                 writeln!(self.out, "# nem:{number} is {}", node.name)?;
             }
-            if self.positions.insert(node.id, node.position) != Some(node.position) {
+            let height_m = node.station.height_agl_m;
+            let place = (node.position, (height_m * 10.0).round() as i64);
+            if self.places.insert(node.id, place) != Some(place) {
                 let (lat, lon) = (node.position.lat_deg(), node.position.lon_deg());
-                let height_m = node.station.height_agl_m;
                 writeln!(
                     self.out,
                     "{at_s:.3} nem:{number} location gps {lat:.7},{lon:.7},{height_m:.1},agl"

@@ -117,6 +117,7 @@ pub mod ttn;
 pub mod ttnmapper;
 pub mod vis;
 pub mod wardrive;
+pub mod wigle;
 mod xml;
 mod xz;
 mod zipped;
@@ -239,7 +240,7 @@ pub static FORMATS: [&Format; 47] = [
     &kml_tracks::FORMAT,
     &kml::FORMAT,
     &kmz::FORMAT,
-    &wardrive::WIGLE,
+    &wigle::FORMAT,
     &wardrive::RANGE_TEST,
     &ttnmapper::FORMAT,
     &csv::tracks::FORMAT,

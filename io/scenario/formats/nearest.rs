@@ -6,7 +6,7 @@ use super::{
     Format, Sample, aredn, babel, batctl, batctl_text, bmx, bonnmotion, cnml, csv, eel, k7,
 };
 use super::{libremesh, meshcore, meshtastic, meshtastic_mqtt, meshviewer, netjson, nmea, ns2};
-use super::{ns3, olsr_text, olsrd, olsrd2, ttnmapper, vis, wardrive};
+use super::{ns3, olsr_text, olsrd, olsrd2, ttnmapper, vis, wigle};
 
 /// Keys, heads of columns and words of each format that few others have.
 const MARKS: [(&Format, &[&str]); 25] = [
@@ -27,7 +27,7 @@ const MARKS: [(&Format, &[&str]); 25] = [
     (&meshcore::FORMAT, &["public_key", "adv_name", "adv_lat", "adv_lon", "out_path_len"]),
     (&k7::FORMAT, &["mean_rssi", "pdr", "transaction_id", "tx_count", "datetime"]),
     (&ttnmapper::FORMAT, &["nodeaddr", "gwaddr", "appeui", "gateway_id", "dev_id"]),
-    (&wardrive::WIGLE, &["mac", "ssid", "authmode", "firstseen", "currentlatitude"]),
+    (&wigle::FORMAT, &["mac", "ssid", "authmode", "firstseen", "currentlatitude"]),
     (&eel::FORMAT, &["nem", "location", "pathloss", "antennaprofile"]),
     (&ns2::FORMAT, &["$node_", "$ns_", "setdest", "set"]),
     (&ns3::FORMAT, &["pos", "vel", "now", "model"]),

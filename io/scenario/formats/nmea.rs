@@ -141,13 +141,17 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
 /// Takes a sentence of a line.
 fn take(state: &mut State, kind: &str, fields: &[&str], line: usize) {
     let field = |index: usize| fields.get(index).copied().unwrap_or_default();
+    // Letters of estimated, manual and simulated positions; N is none.
+    let is_mode = |mode: char| !"NEMS".contains(mode);
+    let is_measured = |mode: &str| mode.chars().all(is_mode);
     // Columns of the time and of the latitude, which the longitude follows.
     let (time, place, is_valid) = match kind {
-        "RMC" => (0, 2, field(1) == "A"),
-        "GGA" => (0, 1, !["", "0"].contains(&field(5))),
-        // A letter for each system of satellites, N for one without a fix.
-        "GNS" => (0, 1, field(5).chars().any(|mode| mode != 'N')),
-        "GLL" => (4, 0, field(5) == "A"),
+        "RMC" => (0, 2, field(1) == "A" && is_measured(field(11))),
+        // 6 to 8 are estimated, manual and simulated.
+        "GGA" => (0, 1, !["", "0", "6", "7", "8"].contains(&field(5))),
+        // A letter for each system of satellites.
+        "GNS" => (0, 1, field(5).chars().any(is_mode)),
+        "GLL" => (4, 0, field(5) == "A" && is_measured(field(6))),
         "ZDA" => {
             let date_s = [1, 2, 3].map(|index| field(index).parse::<i16>().ok());
             let date_s = match date_s {

@@ -4,8 +4,8 @@ use groundwave_simulation::measure::Measured;
 
 use super::dataset::{Dataset, Event, Height};
 use super::stated::Stated;
-use super::wardrive::{self, place};
-use super::{Content, Format, ReadOptions, clock};
+use super::wardrive::{self, Row, level_dbm, place};
+use super::{Content, Format, ReadOptions};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -41,8 +41,9 @@ pub static FORMAT: Format = Format {
 /// Spreading factor and denominator of the code rate of a LoRaWAN data rate between the slowest and the fastest.
 const LORAWAN: (u8, u8) = (9, 5);
 
-/// Names of the columns of node and gateway, of both generations.
+/// Names of the columns of node, application and gateway, of both generations.
 const NODE: [&str; 3] = ["nodeaddr", "dev_id", "device_id"];
+const APPLICATION: [&str; 3] = ["app_id", "application_id", "appeui"];
 const GATEWAY: [&str; 2] = ["gwaddr", "gateway_id"];
 
 /// True for the heads of such a table.
@@ -54,21 +55,29 @@ pub(super) fn is_heads(line: &str) -> bool {
 }
 
 /// A packet at a gateway. Times are UTC; gateways have no positions.
-fn row<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
+fn row<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, row: &Row) {
+    let line = row.line;
     let first = |names: &[&str]| {
         let cells = names.iter().map(|name| cell(name));
         cells.into_iter().find(|text| !text.is_empty() && *text != "null").unwrap_or_default()
     };
-    let time = clock::iso8601(&cell("time").replacen(' ', "T", 1));
     let position = place(first(&["lat", "latitude"]), first(&["lon", "longitude"]));
-    let (Some((at_s, _)), Some(position)) = (time, position) else {
+    let (Some(at_s), Some(position)) = (row.at_s, position) else {
         return dataset.drop("a row without a time or a position", line);
     };
     let (node, gateway) = (first(&NODE), first(&GATEWAY));
     if node.is_empty() || gateway.is_empty() {
         return dataset.drop("a row without its node or gateway", line);
     }
-    let Some(index) = dataset.node(node, line) else { return };
+    // Devices of two applications may have one identifier.
+    let application = first(&APPLICATION);
+    let key = match application {
+        "" => node.to_owned(),
+        application => format!("{application}/{node}"),
+    };
+    let Some(index) = dataset.named(&key, node) else {
+        return dataset.drop("one node too many, or an empty name", line);
+    };
     dataset.event(at_s, Event::Fix(index, position), line);
     // Devices without an altitude have 0.
     let altitude_m = first(&["alt", "altitude"]).parse().ok().filter(|m| *m != 0.0);
@@ -78,10 +87,10 @@ fn row<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
     // MHz in tables of old, Hz in those of today.
     let frequency = first(&["freq", "frequency"]).parse::<f64>().ok().filter(|value| *value > 0.0);
     let values = Measured {
-        rx_power_dbm: cell("rssi").parse().ok(),
+        rx_power_dbm: level_dbm(dataset, cell("rssi"), line),
         snr_db: cell("snr").parse().ok(),
         frequency_mhz: frequency.map(|value| if value > 1e6 { value / 1e6 } else { value }),
         ..Measured::default()
     };
-    dataset.observe(at_s, (node, gateway), values, line);
+    dataset.observe(at_s, (&key, gateway), values, line);
 }

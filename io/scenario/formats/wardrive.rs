@@ -1,5 +1,4 @@
-//! Tables of a receiver that moves, a row for each reception with its position: WiGLE's, and that of
-//! Meshtastic's range test.
+//! Tables of a receiver that moves, a row for each reception with its position, and those of Meshtastic's range test.
 
 use std::cmp::Ordering;
 
@@ -12,18 +11,6 @@ use super::error::{Fault, FormatError, Location};
 use super::plan::values::parse;
 use super::text::{line_of_row, text};
 use super::{Content, Format, ReadOptions, Source, clock};
-
-/// Tables of WiGLE.
-pub static WIGLE: Format = Format {
-    name: "wigle",
-    label: "WiGLE",
-    description: "WiGLE CSV: a receiver that moves, and the signal of transmitters",
-    extensions: &["wigle"],
-    contents: &[Content::Tracks, Content::Measurements],
-    sniff: |sample| sample.text().starts_with("WigleWifi-"),
-    read: Some(|source, _: &ReadOptions| read(&WIGLE, source, wigle)),
-    ..Format::NONE
-};
 
 /// Tables of Meshtastic's range test.
 pub static RANGE_TEST: Format = Format {
@@ -53,10 +40,21 @@ fn is_range_test(line: &str) -> bool {
 }
 
 /// The node that receives.
-const RECEIVER: &str = "receiver";
+pub(super) const RECEIVER: &str = "receiver";
+
+/// Time and line of a row.
+pub(super) struct Row {
+    /// Time since the Unix epoch, s; without a zone it is taken as UTC.
+    pub(super) at_s: Option<f64>,
+    pub(super) has_zone: bool,
+    pub(super) line: usize,
+}
 
 /// Reads a row with a function of its cells by column.
-pub(super) type TakeRow = for<'c> fn(&mut Dataset, &dyn Fn(&str) -> &'c str, usize);
+pub(super) type TakeRow = for<'c> fn(&mut Dataset, &dyn Fn(&str) -> &'c str, &Row);
+
+/// Rows of a table with their times and lines, in the order of the file.
+pub(super) type Rows = Vec<(Row, StringRecord)>;
 
 /// Reads the rows of a table whose first line names its columns.
 pub(super) fn read(
@@ -64,33 +62,33 @@ pub(super) fn read(
     source: &Source,
     take: TakeRow,
 ) -> Result<Dataset, FormatError> {
-    let text = text(format, source.bytes())?;
-    // WiGLE has a line about the device before the heads of columns.
-    let (skipped, table) = match text.starts_with("WigleWifi-") {
-        true => (1, text.split_once('\n').map_or("", |(_, table)| table)),
-        false => (0, text),
-    };
-    let mut rows = ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
-    let heads = rows.headers().map_err(|error| {
+    let table = text(format, source.bytes())?;
+    let mut dataset = Dataset::default();
+    let (heads, rows) = rows(format, table, 0, &mut dataset)?;
+    take_rows(&mut dataset, &heads, rows, take);
+    Ok(dataset)
+}
+
+/// Names of the columns and rows of a table, `skipped` lines below the beginning of its document.
+pub(super) fn rows(
+    format: &'static Format,
+    table: &str,
+    skipped: usize,
+    dataset: &mut Dataset,
+) -> Result<(Vec<String>, Rows), FormatError> {
+    let mut reader = ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
+    let heads = reader.headers().map_err(|error| {
         Fault::new("", error.to_string(), "a table").at(format, Location::default())
     })?;
     let heads: Vec<String> = heads.iter().map(|head| head.trim().to_ascii_lowercase()).collect();
-    let mut dataset = Dataset::default();
-    let mut row = StringRecord::new();
-    let mut dated: Vec<(Option<f64>, usize, StringRecord)> = Vec::new();
-    let time = heads.iter().position(|head| head == "firstseen" || head == "time");
+    let mut rows = Rows::new();
+    let mut cells = StringRecord::new();
     loop {
-        match rows.read_record(&mut row) {
+        match reader.read_record(&mut cells) {
             Ok(false) => break,
             Ok(true) => {
-                let line = line_of_row(row.position(), table.as_bytes()) + skipped;
-                let cell = time.and_then(|column| row.get(column)).unwrap_or_default();
-                let at_s = clock::iso8601(&cell.trim().replacen(' ', "T", 1)).map(|time| time.0);
-                // Commas in a name that is not quoted move the cells behind it.
-                match row.iter().skip(heads.len()).any(|cell| !cell.trim().is_empty()) {
-                    true => dataset.drop("a row with more cells than columns: not read", line),
-                    false => dated.push((at_s, line, row.clone())),
-                }
+                let line = line_of_row(cells.position(), table.as_bytes()) + skipped;
+                push_row(&mut rows, &heads, cells.clone(), line, dataset);
             }
             Err(error) => {
                 let line = line_of_row(error.position(), table.as_bytes()) + skipped;
@@ -98,22 +96,45 @@ pub(super) fn read(
             }
         }
     }
+    Ok((heads, rows))
+}
+
+/// Adds a row with its time.
+pub(super) fn push_row(
+    rows: &mut Rows,
+    heads: &[String],
+    cells: StringRecord,
+    line: usize,
+    dataset: &mut Dataset,
+) {
+    // Commas in a name that is not quoted move the cells behind it.
+    if cells.iter().skip(heads.len()).any(|cell| !cell.trim().is_empty()) {
+        return dataset.drop("a row with more cells than columns: not read", line);
+    }
+    let column = heads.iter().position(|head| head == "firstseen" || head == "time");
+    let cell = column.and_then(|column| cells.get(column)).unwrap_or_default();
+    let time = clock::iso8601(&cell.trim().replacen(' ', "T", 1));
+    let (at_s, has_zone) = time.unzip();
+    rows.push((Row { at_s, has_zone: has_zone.unwrap_or_default(), line }, cells));
+}
+
+/// Takes the rows of a table into `dataset`, in the order of their times where all have one.
+pub(super) fn take_rows(dataset: &mut Dataset, heads: &[String], mut rows: Rows, take: TakeRow) {
     // Rows grouped by transmitter are in no order of time; those of dates have one.
-    if dated.iter().all(|(at_s, ..)| at_s.is_some()) {
-        dated.sort_by(|(one_s, ..), (other_s, ..)| {
-            one_s.partial_cmp(other_s).unwrap_or(Ordering::Equal)
+    if rows.iter().all(|(row, _)| row.at_s.is_some()) {
+        rows.sort_by(|(one, _), (other, _)| {
+            one.at_s.partial_cmp(&other.at_s).unwrap_or(Ordering::Equal)
         });
     }
-    for (_, line, row) in &dated {
+    for (row, cells) in &rows {
         let cell = |name: &str| {
             let column = heads.iter().position(|head| head == name);
-            column.and_then(|column| row.get(column)).unwrap_or_default().trim()
+            column.and_then(|column| cells.get(column)).unwrap_or_default().trim()
         };
-        take(&mut dataset, &cell, *line);
+        take(dataset, &cell, row);
     }
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();
-    Ok(dataset)
 }
 
 /// A position of texts in degrees.
@@ -122,46 +143,32 @@ pub(super) fn place(lat: &str, lon: &str) -> Option<GeoPoint> {
     GeoPoint::new(place.0, place.1).ok()
 }
 
-/// Takes a position of the receiver, with the text of its altitude above mean sea level, m; without one, that is 0 or
-/// empty.
-fn fix(dataset: &mut Dataset, at_s: f64, position: GeoPoint, altitude: &str, line: usize) {
+/// Takes a position of the receiver, with the text of its altitude, m, above a datum; without one, that is 0 or empty.
+pub(super) fn fix(
+    dataset: &mut Dataset,
+    at_s: f64,
+    position: GeoPoint,
+    (altitude, datum): (&str, fn(f64) -> Height),
+    line: usize,
+) {
     let Some(node) = dataset.node(RECEIVER, line) else { return };
     dataset.event(at_s, Event::Fix(node, position), line);
     if let Some(altitude_m) = altitude.parse().ok().filter(|m| *m != 0.0) {
-        dataset.altitude(at_s, node, Height::Sea(altitude_m), line);
+        dataset.altitude(at_s, node, datum(altitude_m), line);
     }
 }
 
-/// A row of WiGLE: transmitters are their addresses, names are shared by many. The level is the power
-/// at the receiver. Times have no zone: they are UTC.
-fn wigle<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
-    let time = clock::iso8601(&cell("firstseen").replacen(' ', "T", 1));
-    let position = place(cell("currentlatitude"), cell("currentlongitude"));
-    let (Some((at_s, _)), Some(position)) = (time, position) else {
-        return dataset.drop("a row without a time or a position", line);
-    };
-    fix(dataset, at_s, position, cell("altitudemeters"), line);
-    let kind = cell("type");
-    if !kind.is_empty() && kind != "WIFI" {
-        let kind: String = kind.chars().take(20).collect();
-        return dataset.drop(&format!("a transmitter of the kind {kind}: not used"), line);
-    }
-    let rx_power_dbm = cell("rssi").parse().ok();
-    let stated_mhz = cell("frequency").parse().ok().filter(|mhz: &f64| *mhz > 0.0);
-    let frequency_mhz = stated_mhz.or_else(|| wifi_mhz(cell("channel").parse().ok()?));
-    let values = Measured { rx_power_dbm, frequency_mhz, ..Measured::default() };
-    dataset.observe(at_s, (cell("mac"), RECEIVER), values, line);
-}
+/// Note of a level of 0 dBm, which devices without the value write.
+pub(super) const NO_LEVEL: &str = "a level of 0 dBm, that of devices without the value: not used";
 
-/// Centre of a Wi-Fi channel of 2.4 or 5 GHz, MHz (IEEE 802.11, 15.4.4.3 and 17.3.8.4); channels of 6 GHz have numbers of
-/// their own, which rows with a frequency tell from these.
-fn wifi_mhz(channel: u16) -> Option<f64> {
-    match channel {
-        1..=13 => Some(2_407.0 + 5.0 * f64::from(channel)),
-        14 => Some(2_484.0),
-        32..=177 => Some(5_000.0 + 5.0 * f64::from(channel)),
-        _ => None,
+/// Power at a receiver, dBm, of a text; one of 0 is counted and not used.
+pub(super) fn level_dbm(dataset: &mut Dataset, text: &str, line: usize) -> Option<f64> {
+    let level_dbm: f64 = text.parse().ok()?;
+    if level_dbm == 0.0 {
+        dataset.drop(NO_LEVEL, line);
+        return None;
     }
+    Some(level_dbm)
 }
 
 /// Time of a row of the range test, s: of the day, or since the Unix epoch where the table has days, in no stated zone.
@@ -185,7 +192,8 @@ fn range_test_time<'c>(
 }
 
 /// A row of the range test: time, sender with its position, position of the receiver, SNR and RSSI.
-fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: usize) {
+fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, row: &Row) {
+    let line = row.line;
     let Some(at_s) = range_test_time(dataset, cell, line) else {
         return dataset.drop("a row without a time", line);
     };
@@ -204,7 +212,9 @@ fn range_test<'c>(dataset: &mut Dataset, cell: &dyn Fn(&str) -> &'c str, line: u
         None => dataset.drop("a sender without a position", line),
     }
     match place(cell("rx lat"), cell("rx long")).filter(is_position) {
-        Some(position) => fix(dataset, at_s, position, cell("rx elevation"), line),
+        Some(position) => {
+            fix(dataset, at_s, position, (cell("rx elevation"), Height::Sea), line);
+        }
         None => dataset.drop("a receiver without a position", line),
     }
     // Devices without the value write 0.

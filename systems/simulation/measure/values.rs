@@ -47,27 +47,37 @@ impl Measured {
     /// # Errors
     /// [`Refusal::Invalid`] names the first such field.
     pub fn validate(&self) -> Result<(), Refusal> {
-        let fields = [
-            ("rx_power_dbm", self.rx_power_dbm, -200.0, 60.0),
-            ("tx_power_dbm", self.tx_power_dbm, -60.0, 90.0),
-            ("frequency_mhz", self.frequency_mhz, 10.0, 100_000.0),
-            ("path_loss_db", self.path_loss_db, 0.0, 400.0),
-            ("snr_db", self.snr_db, -100.0, 100.0),
-            ("delivery_prob", self.delivery_prob, 0.0, 1.0),
-            ("quality", self.quality, 0.0, 1.0),
-            ("rate_bps", self.rate_bps, 0.0, 1e12),
-        ];
-        for (key, value, low, high) in fields {
-            if let Some(value) = value
-                && !(low..=high).contains(&value)
-            {
-                return Err(Refusal::invalid(key, value, format!("{low} to {high}")));
-            }
+        let (_, refusals) = self.valid();
+        if let Some(refusal) = refusals.into_iter().next() {
+            return Err(refusal);
         }
         if self.is_empty() {
             return Err(Refusal::invalid("measurement", "nothing", "at least one value"));
         }
         Ok(())
+    }
+
+    /// The values within their ranges, and the refusals of the others, in the order of the fields.
+    #[must_use]
+    pub fn valid(mut self) -> (Self, Vec<Refusal>) {
+        let fields = [
+            ("rx_power_dbm", &mut self.rx_power_dbm, -200.0, 60.0),
+            ("tx_power_dbm", &mut self.tx_power_dbm, -60.0, 90.0),
+            ("frequency_mhz", &mut self.frequency_mhz, 10.0, 100_000.0),
+            ("path_loss_db", &mut self.path_loss_db, 0.0, 400.0),
+            ("snr_db", &mut self.snr_db, -100.0, 100.0),
+            ("delivery_prob", &mut self.delivery_prob, 0.0, 1.0),
+            ("quality", &mut self.quality, 0.0, 1.0),
+            ("rate_bps", &mut self.rate_bps, 0.0, 1e12),
+        ];
+        let mut refusals = Vec::new();
+        for (key, field, low, high) in fields {
+            if let Some(value) = field.filter(|value| !(low..=high).contains(value)) {
+                refusals.push(Refusal::invalid(key, value, format!("{low} to {high}")));
+                *field = None;
+            }
+        }
+        (self, refusals)
     }
 }
 

@@ -18,6 +18,18 @@ use crate::cli::output::{self, Output, warning};
 use crate::cli::run::interrupts;
 use crate::serve::foreign_log;
 
+/// The refusal of a plan where a recording is asked for, with the reason why a table is not one of tracks.
+pub(super) fn refusal_of_plan(file: &Path, source: &Source) -> Failure {
+    let what = "a plan holds no recording; a table of levels needs --mapping FILE";
+    let of_tracks = formats::csv::tracks::invalid_time(source).map(|time| {
+        format!(
+            "; as a table of tracks: {time}, allowed 2024-05-01T10:00:00Z, other dates with a year of four digits, \
+             hh:mm:ss or a number of seconds"
+        )
+    });
+    Failure::Input(format!("{}: {what}{}", file.display(), of_tracks.unwrap_or_default()))
+}
+
 impl Convert {
     /// Writes the log of a recording.
     pub(super) fn write_log(

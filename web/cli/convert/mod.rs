@@ -243,9 +243,7 @@ impl Convert {
         }
         let format = self.format(&source)?;
         if into_log && format.holds(Content::Plan) && self.mapping.is_none() {
-            let file = self.from.display();
-            let what = "a plan holds no recording; a table of levels needs --mapping FILE";
-            return Err(Failure::Input(format!("{file}: {what}")));
+            return Err(into_log::refusal_of_plan(&self.from, &source));
         }
         let to = match into_log {
             true => None,

@@ -123,11 +123,16 @@ impl Time {
     /// The time of a cell. Dates that [`is_ambiguous`] are read in an `order` only.
     pub(super) fn of(cell: &str, order: Option<DateOrder>) -> Option<Self> {
         let cell = cell.trim();
+        if let Some(at_s) = compact(cell) {
+            return Some(Self::Date(at_s));
+        }
         if let Ok(number) = parse(cell) {
             return Some(Self::Number(number));
         }
         let plain = cell.replacen([' ', '/'], "T", 1);
         let plain = plain.strip_suffix("UTC").unwrap_or(&plain).trim_end();
+        // A space may stand before a zone in numbers: `10:00:00 +0200`.
+        let plain = &plain.replace(" +", "+").replace(" -", "-");
         if let Some((at_s, _)) = iso8601(plain) {
             return Some(Self::Date(at_s));
         }
@@ -154,6 +159,25 @@ impl Time {
             Self::Date(at_s) | Self::OfDay(at_s) => at_s,
         }
     }
+}
+
+/// `20240229100000` and, of two columns, `20240229 100000`: seconds since the Unix epoch, in UTC.
+fn compact(cell: &str) -> Option<f64> {
+    let digits = match cell.len() {
+        14 => cell.to_owned(),
+        15 => cell.replacen([' ', 'T'], "", 1),
+        _ => return None,
+    };
+    if digits.len() != 14 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let part = |begin: usize, end: usize| digits[begin..end].parse::<i16>().ok();
+    let small = |begin: usize| part(begin, begin + 2)?.try_into().ok();
+    let date = Date::new(part(0, 4)?, small(4)?, small(6)?).ok()?;
+    let time = TimeOfDay::new(small(8)?, small(10)?, small(12)?, 0).ok()?;
+    let at = DateTime::from_parts(date, time).to_zoned(TimeZone::UTC).ok()?.timestamp();
+    let at_s = at.as_nanosecond() as f64 / 1e9;
+    (0.0..CENTURY_END_UNIX_S).contains(&at_s).then_some(at_s)
 }
 
 /// Date and time of a cell, which a space or a T divides.
@@ -276,6 +300,9 @@ mod tests {
             ("29-02-2024 10:00", 36_000.0),
             ("02-29-2024 10:00", 36_000.0),
             ("02.29.2024 10:00", 36_000.0),
+            ("20240229100001", 36_001.0),
+            ("20240229 100001", 36_001.0),
+            ("2024-02-29 10:00:00 +0200", 28_800.0),
         ] {
             let order = DateOrder::of([cell].into_iter());
             assert_eq!(Time::of(cell, order), Some(Time::Date(DAY_S + at_s)), "{cell}");

@@ -2,7 +2,7 @@
 
 use groundwave_model::sample::station;
 
-use super::super::{Dataset, Format, FormatError, Script, csv, eel, sumo, wardrive};
+use super::super::{Dataset, Format, FormatError, Script, csv, eel, sumo, wigle};
 use super::{count, dataset};
 use crate::formats::csv::levels;
 use crate::formats::{ReadOptions, Source};
@@ -83,7 +83,7 @@ fn lines_of_rows_are_those_of_the_document_whatever_ends_them() {
     let mapping = Some(levels::load(&path).unwrap());
     let levels_table = "t,a,b,snr\n0,x,y,1\n\n2,x,y,none\n";
     let drive = "WigleWifi-1.4,model=x\nMAC,FirstSeen\n\nx,soon\n";
-    for (format, table) in [(&csv::FORMAT, levels_table), (&wardrive::WIGLE, drive)] {
+    for (format, table) in [(&csv::FORMAT, levels_table), (&wigle::FORMAT, drive)] {
         for (end, mark) in [("\n", ""), ("\r\n", ""), ("\r\n", "\u{feff}")] {
             let text = format!("{mark}{}", table.replace('\n', end));
             let options = ReadOptions { mapping: mapping.clone(), ..ReadOptions::new(station()) };
@@ -105,8 +105,9 @@ fn row_of_an_unset_clock_is_counted_once_and_not_taken() {
     for is_dropped in [false, true] {
         let options = ReadOptions { drop_implausible: is_dropped, ..ReadOptions::new(station()) };
         let source = Source::of(format!("{head}{rows}").into_bytes());
-        let recording = wardrive::WIGLE.read(&source, &options).unwrap();
-        let [note] = &recording.report.notes[..] else { panic!("{}", recording.report) };
+        let recording = wigle::FORMAT.read(&source, &options).unwrap();
+        let [zone, note] = &recording.report.notes[..] else { panic!("{}", recording.report) };
+        assert_eq!((zone.what.as_str(), zone.count), ("a time without a zone: taken as UTC", 3));
         assert!(note.what.contains("before 1990"), "{}", note.what);
         assert_eq!((note.count, note.first.line), (1, 4));
         assert_eq!(recording.measurements(), 2);

@@ -31,7 +31,9 @@ mod stations;
 mod tables;
 mod tracks;
 mod unplaced;
+mod values;
 mod vehicles;
+mod wigle;
 
 use std::io::{self, Write};
 

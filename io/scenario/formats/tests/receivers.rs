@@ -247,13 +247,15 @@ fn altitudes_of_receivers_and_packets_are_taken_or_noted() {
         AltitudeMeters,AccuracyMeters,Type\n02:00:00:00:00:01,x,[ESS],2024-05-01 10:00:00,1,-60,57.7,11.9,120,1,WIFI\n";
     let test = "time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr\n\
         10:00:00,9,roof,57.7,11.9,57.71,11.9,120,5\n";
-    for (name, text) in [
-        ("ttnmapper", ttn),
-        ("meshtastic-mqtt", &mqtt.replace('\n', "")),
-        ("wigle", wigle),
-        ("rangetest", test),
+    // The app of WiGLE has Android's heights, above the ellipsoid; Kismet those above sea level.
+    for (name, text, height) in [
+        ("ttnmapper", ttn, Height::Sea(120.0)),
+        ("meshtastic-mqtt", &mqtt.replace('\n', ""), Height::Sea(120.0)),
+        ("wigle", wigle, Height::Ellipsoid(120.0)),
+        ("wigle", &wigle.replace("model=x", "model=Kismet"), Height::Sea(120.0)),
+        ("rangetest", test, Height::Sea(120.0)),
     ] {
-        assert_eq!(heights(&read(name, "", text)), [Height::Sea(120.0)], "{name}");
+        assert_eq!(heights(&read(name, "", text)), [height], "{name}");
     }
     let info = r#"{"!1a2b3c4d":{"user":{"longName":"a"},"position":{"latitude":57.7,"longitude":11.9,"altitude":120}}}"#;
     assert_eq!(count(&read("meshtastic", "", info).report, "the altitude of a node"), 1);

@@ -66,6 +66,18 @@ fn hemispheres_of_their_own_columns_count_in_tracks() {
 }
 
 #[test]
+fn tracks_have_positions_in_columns_of_utm() {
+    let text = "node,time,utm_zone,easting,northing\na,0,32V,674934.0,6400683.2\na,60,32V,674944.0,6400683.2\n\
+                b,60,99V,674934.0,6400683.2\n";
+    let dataset = read(text);
+    let course = &dataset.courses()[&0];
+    let [lat_deg, lon_deg] =
+        groundwave_coordinate::utm_degrees("32V", "", 674_944.0, 6_400_683.2).unwrap();
+    assert_eq!((course[1].1.lat_deg(), course[1].1.lon_deg()), (lat_deg, lon_deg));
+    assert_eq!(count(&dataset.report, "a row without a position"), 1);
+}
+
+#[test]
 fn times_of_the_day_go_on_after_midnight() {
     let text = "device,time,lat,lon\nx,23:59:00,57.70,11.9\ny,23:59:00,57.60,11.9\nx,23:59:30,57.701,11.9\n\
                 x,00:00:10,57.702,11.9\ny,00:00:20,57.602,11.9\n";

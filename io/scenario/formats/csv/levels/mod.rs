@@ -4,6 +4,7 @@ mod clock;
 mod guess;
 mod mapping;
 mod place;
+mod shares;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use super::super::dataset::{Dataset, Event};
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::plan::values::parse;
 use super::super::text::line_of_row;
+use super::super::wardrive::NO_LEVEL;
 use super::super::{ReadOptions, Source};
 use super::FORMAT;
 use super::read::delimiter as header_delimiter;
@@ -86,6 +88,7 @@ fn invalid(path: &Path, actual: impl ToString, allowed: impl Into<String>) -> Fo
 struct Table<'t> {
     path: &'t Path,
     octets: &'t [u8],
+    delimiter: u8,
     rows: csv::Reader<&'t [u8]>,
     header: StringRecord,
 }
@@ -101,12 +104,10 @@ impl<'t> Table<'t> {
     fn new(path: &'t Path, octets: &'t [u8], delimiter: Option<char>) -> Result<Self, FormatError> {
         let head = &octets[..octets.len().min(HEAD_OCTETS)];
         let of_header = header_delimiter(&String::from_utf8_lossy(head));
-        let mut rows = ReaderBuilder::new()
-            .flexible(true)
-            .delimiter(delimiter.map_or(of_header, |mark| mark as u8))
-            .from_reader(octets);
+        let delimiter = delimiter.map_or(of_header, |mark| mark as u8);
+        let mut rows = ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(octets);
         let header = rows.headers().map_err(|error| invalid(path, error, "a table"))?.clone();
-        Ok(Self { path, octets, rows, header })
+        Ok(Self { path, octets, delimiter, rows, header })
     }
 
     fn column(&self, name: &str) -> Result<usize, FormatError> {
@@ -283,7 +284,14 @@ fn values(
     let (id, direction) = (column(&link.id)?, column(&link.direction)?);
     let mut values = Vec::new();
     for (key, name) in &mapping.values {
-        values.push((key.as_str(), table.column(name)?));
+        let column = table.column(name)?;
+        let unit = shares::unit(key, &table, column);
+        if unit != 1.0 {
+            let what =
+                format!("the column {}: shares of {unit} are taken as shares of 1", quoted(name));
+            dataset.report.add(&what, || Location::line(1));
+        }
+        values.push((key.as_str(), column, unit));
     }
     let position = match &mapping.position {
         Some(position) => {
@@ -320,7 +328,7 @@ fn values(
             }
         }
         let mut measured = Measured::default();
-        for (key, column) in &values {
+        for (key, column, unit) in &values {
             let cell = text(Some(*column)).unwrap_or_default();
             if cell.is_empty() || mapping.missing.iter().any(|none| none == cell) {
                 continue;
@@ -329,7 +337,8 @@ fn values(
                 Some(value) if *key == "frequency_mhz" => {
                     set(&mut measured, key, megahertz(value));
                 }
-                Some(value) => set(&mut measured, key, value),
+                Some(0.0) if *key == "rx_power_dbm" => dataset.drop(NO_LEVEL, line),
+                Some(value) => set(&mut measured, key, value / unit),
                 None => dataset.drop("a value that is not a number", line),
             }
         }
@@ -347,9 +356,13 @@ fn values(
 const KHZ_MIN: f64 = 1e5;
 const HZ_MIN: f64 = 1e7;
 
-/// A frequency of a table, in MHz, kHz or Hz by its size, MHz.
+/// Frequency below which a number is one of GHz, MHz.
+const MHZ_MIN: f64 = 10.0;
+
+/// A frequency of a table, in GHz, MHz, kHz or Hz by its size, MHz.
 fn megahertz(value: f64) -> f64 {
     match value {
+        ghz if ghz < MHZ_MIN => ghz * 1e3,
         hz if hz >= HZ_MIN => hz / 1e6,
         khz if khz >= KHZ_MIN => khz / 1e3,
         mhz => mhz,

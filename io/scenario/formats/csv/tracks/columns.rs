@@ -12,6 +12,7 @@ use super::super::super::sumo;
 use super::super::axis::{self, Parts};
 use super::super::levels::bare;
 use super::super::times::{self, DateOrder, Time};
+use super::super::utm::Grid;
 
 /// Names of columns, without case, units and other characters than letters and digits.
 const TIMES: [&str; 24] = [
@@ -78,6 +79,8 @@ pub(super) struct Place {
     pub(super) z: Option<usize>,
     /// Further parts of latitude and longitude in degrees.
     pub(super) parts: [Parts; 2],
+    /// Columns of UTM, in a table without degrees.
+    pub(super) grid: Option<Grid>,
 }
 
 /// Columns of a table.
@@ -91,6 +94,8 @@ pub(super) struct Columns {
     /// Heights without a known datum: column, its head, and metres in its unit.
     unknown: Vec<(usize, String, f64)>,
     pub(super) is_sumo: bool,
+    /// Column that states whether a position is one of satellites (Traccar).
+    valid: Option<usize>,
 }
 
 /// Columns of the time of a row.
@@ -125,16 +130,18 @@ impl Columns {
             let column = |end: &str| raw(&format!("{kind}_{end}"));
             let (x, y) = (column("x")?, column("y")?);
             let (id, z) = (Some(column("id")?), column("z"));
-            Some(Place { kind, id, name: None, x, y, z, parts: Default::default() })
+            Some(Place { kind, id, name: None, x, y, z, parts: Default::default(), grid: None })
         };
         let is_sumo = raw("timestep_time") == Some(column);
         let nodes: Vec<Place> = match is_sumo {
             true => sumo::KINDS.into_iter().filter_map(of_kind).collect(),
             false => {
-                let (x, y) = (first(&LONGITUDES)?, first(&LATITUDES)?);
+                let degrees = first(&LONGITUDES).zip(first(&LATITUDES));
+                let grid = Grid::of(header.iter()).filter(|_| degrees.is_none());
+                let (x, y) = degrees.or_else(|| grid.map(|grid| (grid.easting, grid.northing)))?;
                 let (id, parts) = (first(&NODES), axis::parts(header));
                 let name = first(&NAMES).filter(|name| id != Some(*name));
-                vec![Place { kind: "", id, name, x, y, z: None, parts }]
+                vec![Place { kind: "", id, name, x, y, z: None, parts, grid }]
             }
         };
         let (mut heights, mut unknown) = (Vec::new(), Vec::new());
@@ -147,7 +154,22 @@ impl Columns {
         }
         let time = Clock { column, date, order: None, per_s: 1.0 };
         let other_id = header.iter().position(|head| NODE_IDS.contains(&&*axis::letters(head)));
-        (!nodes.is_empty()).then_some(Self { time, nodes, other_id, heights, unknown, is_sumo })
+        let valid = first(&["valid"]).filter(|_| !is_sumo);
+        (!nodes.is_empty()).then_some(Self {
+            time,
+            nodes,
+            other_id,
+            heights,
+            unknown,
+            is_sumo,
+            valid,
+        })
+    }
+
+    /// `true` for a row whose position is stated to be invalid.
+    pub(super) fn is_invalid(&self, row: &StringRecord) -> bool {
+        let cell = self.valid.and_then(|column| row.get(column)).unwrap_or_default().trim();
+        ["false", "0", "no"].iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
     /// Takes another column of identifiers where those of the first one are of rows: no two have the same.
@@ -171,8 +193,14 @@ impl Columns {
         line: usize,
         dataset: &mut Dataset,
     ) {
-        let height = |altitude: &Altitude| {
-            let number = parse(row.get(altitude.column)?).ok()?;
+        let mut height = |altitude: &Altitude| {
+            let cell = row.get(altitude.column)?.trim();
+            let Ok(number) = parse(cell) else {
+                if !cell.is_empty() {
+                    dataset.drop("a height that is not a number: not used", line);
+                }
+                return None;
+            };
             Some((altitude.height)(number * altitude.unit_m))
         };
         let rank = |height: &Height| match height {
@@ -180,7 +208,7 @@ impl Columns {
             Height::Sea(_) => 1,
             Height::Ellipsoid(_) => 2,
         };
-        if let Some(height) = self.heights.iter().filter_map(height).min_by_key(rank) {
+        if let Some(height) = self.heights.iter().filter_map(&mut height).min_by_key(rank) {
             dataset.altitude(at_s, node, height, line);
         }
     }
@@ -292,7 +320,19 @@ fn datum(head: &str) -> Option<(Option<fn(f64) -> Height>, f64)> {
     };
     let is_height = ["height", "altitude", "elevation"].iter().any(|part| name.contains(part));
     // Accuracies, rates and limits of heights are none.
-    let is_other = ["accuracy", "error", "rate", "speed", "mode", "angle", "min", "max"];
+    let is_other = [
+        "accuracy",
+        "error",
+        "rate",
+        "speed",
+        "mode",
+        "angle",
+        "min",
+        "max",
+        "geoid",
+        "undulation",
+        "separation",
+    ];
     let is_open = is_height && !is_other.iter().any(|part| name.contains(part));
     (height.is_some() || is_open).then_some((height, unit_m))
 }
@@ -313,7 +353,9 @@ mod tests {
             let (height, unit_m) = datum(head).expect(head);
             assert_eq!(height.map(|height| height(10.0 * unit_m)), expected, "{head}");
         }
-        for head in ["vertical_accuracy", "altitude_accuracy_m", "m", "salt", "speed"] {
+        for head in
+            ["vertical_accuracy", "altitude_accuracy_m", "geoidheight", "m", "salt", "speed"]
+        {
             assert!(datum(head).is_none(), "{head}");
         }
     }

@@ -9,7 +9,7 @@ use csv::{ReaderBuilder, StringRecord};
 
 use self::columns::{Columns, Place};
 use super::super::dataset::{Dataset, Event, Height};
-use super::super::error::{Fault, FormatError, Location};
+use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::limits::SAMPLE_BYTES;
 use super::super::parts::Part;
 use super::super::plan::values::{self, parse};
@@ -114,12 +114,27 @@ pub(super) fn is_of_levels(text: &str) -> bool {
     rows.len() > 1 && header.iter().any(is_level) && has_times(&rows, &columns)
 }
 
+/// The column of times of a table that has columns of tracks, and its first time that cannot be read; `None` for
+/// another table and for one whose times can be read.
+#[must_use]
+pub fn invalid_time(source: &Source) -> Option<String> {
+    let text = text(&FORMAT, source.bytes()).ok()?;
+    let end = text.len().min(SAMPLE_BYTES);
+    let (header, columns, rows) = begin(text.get(..end).unwrap_or(text))?;
+    let column = columns.time.column();
+    let row = rows.iter().find(|row| columns.time.time(row).is_none())?;
+    let cell = row.get(column).unwrap_or_default().trim();
+    let head = header.get(column).unwrap_or_default().trim();
+    Some(format!("the column {} has the time {}", quoted(head), quoted(cell)))
+}
+
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let text = text(&FORMAT, source.bytes())?;
     let (table, skipped) = without_comments(text);
     let mut reader = reader(table);
     let invalid = |actual: String| {
-        let allowed = "columns of a time, a latitude and a longitude, and of the node where there are several";
+        let allowed = "columns of a time, of a latitude and a longitude (or of a zone of UTM, an easting and a northing), \
+                       and of the node where there are several";
         Fault::new("", actual, allowed).at(&FORMAT, Location::line(skipped + 1))
     };
     let header = reader.headers().map_err(|error| invalid(error.to_string()))?.clone();
@@ -162,6 +177,10 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a row without a time", *line);
             continue;
         };
+        if columns.is_invalid(row) {
+            dataset.drop("a row whose position is stated to be invalid", *line);
+            continue;
+        }
         let at_s = match time {
             Time::OfDay(_) if has_times_of_day => dataset.after_midnights(at_s),
             Time::OfDay(_) => at_s,
@@ -171,7 +190,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             }
         };
         let step = steps.entry(rank(at_s)).or_insert((at_s, BTreeSet::new(), *line));
-        for Place { kind, id, name, x, y, z, parts } in &columns.nodes {
+        for Place { kind, id, name, x, y, z, parts, grid } in &columns.nodes {
             let key = id.map_or(alone.as_str(), cell);
             if columns.is_sumo && key.is_empty() {
                 continue;
@@ -182,9 +201,11 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
                 Some(plane) => number(*x)
                     .zip(number(*y))
                     .and_then(|(x, y)| plane.position(x, y).map(|position| (position, false))),
-                None => degrees(Axis::Latitude, *y)
-                    .zip(degrees(Axis::Longitude, *x))
-                    .and_then(|(lat_deg, lon_deg)| values::position(lat_deg, lon_deg).ok()),
+                None => match grid {
+                    Some(grid) => grid.degrees(cell).ok(),
+                    None => degrees(Axis::Latitude, *y).zip(degrees(Axis::Longitude, *x)),
+                }
+                .and_then(|(lat_deg, lon_deg)| values::position(lat_deg, lon_deg).ok()),
             };
             let Some((position, is_wrapped)) = place else {
                 dataset.drop("a row without a position", *line);
