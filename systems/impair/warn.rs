@@ -20,11 +20,15 @@ pub struct Surroundings {
 /// Longest jitter the kernel keeps, ns.
 const JITTER_NS_MAX: u64 = i32::MAX as u64;
 
+/// Smallest share that the kernel draws, percent: one of 2^32 - 1 steps.
+const SHARE_PCT_MIN: f64 = 100.0 / u32::MAX as f64;
+
 /// Warnings about `impairment` in these `surroundings`, in the order of its fields.
 #[must_use]
 pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
     warnings.latency(impairment);
+    warnings.shares(impairment);
     warnings.correlations(impairment);
     if let Some(rate) = &impairment.rate {
         warnings.rate(rate, surroundings);
@@ -103,6 +107,21 @@ impl Warnings {
         if impairment.reordering.is_some() && mean_ns == 0 {
             let message = "without latency there is nothing to overtake: no packet is reordered";
             self.add("reordering_without_latency", "reordering", message.to_owned());
+        }
+    }
+
+    /// Shares of less than half a step of the kernel become none.
+    fn shares(&mut self, impairment: &Impairment) {
+        for field in ImpairmentField::ALL {
+            let Some(draw) = field.value(impairment).and_then(Kind::draw) else { continue };
+            if draw.pct <= 0.0 || draw.pct >= SHARE_PCT_MIN / 2.0 {
+                continue;
+            }
+            let message = format!(
+                "the kernel counts shares in steps of {SHARE_PCT_MIN:.2e} %: {:e} % becomes 0",
+                draw.pct
+            );
+            self.add("share_below_resolution", &format!("{}.pct", field.name()), message);
         }
     }
 
@@ -227,6 +246,8 @@ mod tests {
             r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.25}}"#,
             &["correlation_changes_share"],
         );
+        check(r#"{"loss":{"model":"bernoulli","pct":1.2e-8}}"#, &[]);
+        check(r#"{"duplication":{"pct":1.1e-8}}"#, &["share_below_resolution"]);
         check(r#"{"latency":{"kind":"constant","duration":600000000}}"#, &[]);
         check(r#"{"latency":{"kind":"constant","duration":700000000}}"#, &["delay_line_full"]);
         check(
