@@ -212,7 +212,7 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
         (&["link", "--scenario", &good, "a", "a", "--at", "-1"], &["--at: found -1 s", "0 to 2 s"]),
         (
             &["link", here, there, "--flat-earth", "--rain", "-1"],
-            &["rain_rate_mm_h: found -1", "[0, 300]"],
+            &["invalid --rain: found -1, allowed [0, 300]"],
         ),
         (
             &["profile", here, there, "--flat-earth", "--plot", "x.pdf"],
