@@ -103,7 +103,16 @@ fn mistakes_in_a_file_are_refused_with_their_line() {
     let missing = Settings::load(&command(), |name| {
         (name == "GROUNDWAVE_CONFIG").then(|| "/nowhere/c.toml".to_owned())
     });
-    assert!(missing.unwrap_err().starts_with("configuration /nowhere/c.toml: "));
+    assert_eq!(
+        missing.unwrap_err(),
+        "invalid GROUNDWAVE_CONFIG: found nothing at /nowhere/c.toml, allowed a configuration file (TOML)"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let error =
+        Settings::load(&command(), |name| (name == "GROUNDWAVE_CONFIG").then(|| path.clone()));
+    let expected = format!("invalid GROUNDWAVE_CONFIG: found a folder at {path}, allowed ");
+    assert!(error.unwrap_err().starts_with(&expected));
 }
 
 #[test]

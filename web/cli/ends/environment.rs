@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_model::radio::{Climate, Clutter, ClutterCategory, Environment, Model};
 use serde_json::Value;
 
@@ -106,7 +106,7 @@ impl EnvironmentOptions {
             environment.model = model;
         }
         if let Some(file) = &self.calibration {
-            require_existing("--calibration", file, "a profile that `calibrate` wrote")?;
+            require_file("--calibration", file, "a profile that `calibrate` wrote")?;
             let profile = groundwave_scenario::calibration_profile::load(file);
             environment.calibration = Some(profile.map_err(Failure::input)?);
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_model::radio::antenna::is_omnidirectional;
 use groundwave_model::radio::presets::modems::{MODEMS, Modem};
 use groundwave_model::radio::{BadValue, Indoor, Pointing, Radio, Station, Surroundings, presets};
@@ -210,7 +210,7 @@ impl StationOptions {
         if let Some(file) =
             at("pattern", &self.pattern, end)?.filter(|file| *file != Path::new("none"))
         {
-            require_existing("--pattern", file, PATTERN_CONTENT)?;
+            require_file("--pattern", file, PATTERN_CONTENT)?;
             let file = groundwave_scenario::antenna::load(file).map_err(Failure::input)?;
             antenna.gain_dbi = file.gain_dbi.unwrap_or(antenna.gain_dbi);
             *antenna = antenna.clone().with_pattern(file.pattern);
