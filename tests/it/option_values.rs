@@ -115,6 +115,23 @@ fn options_of_positions_beside_nodes_of_a_scenario_are_refused() {
 }
 
 #[test]
+fn offline_on_the_command_line_comes_before_fetching_in_the_environment() {
+    let link = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let words = [&["link", "57.7,11.9", "57.72,11.95", "--flat-earth"], arguments].concat();
+        command(&words).envs(variables.iter().copied()).output().unwrap()
+    };
+    let fetch = ("GROUNDWAVE_TERRAIN_FETCH", "true");
+    stdout(&link(&["--offline"], &[fetch]));
+    stdout(&link(&["--offline"], &[("GROUNDWAVE_TERRAIN_FETCH", "false")]));
+    for output in
+        [link(&["--offline", "--fetch"], &[]), link(&[], &[fetch, ("GROUNDWAVE_OFFLINE", "true")])]
+    {
+        let error = refusal(&output);
+        assert!(error.contains("invalid --offline: found beside --fetch"), "{error}");
+    }
+}
+
+#[test]
 fn tilt_of_an_antenna_that_faces_the_other_end_is_refused() {
     let link = |arguments: &[&str]| {
         groundwave(&[&["link", "57.7,11.9", "57.8,11.9", "--flat-earth"], arguments].concat())
