@@ -231,6 +231,17 @@ fn a_server_whose_files_are_one_is_refused_before_it_writes() {
 }
 
 #[test]
+fn a_folder_as_the_store_of_a_server_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("store")).unwrap();
+    let arguments = ["serve", "planning", "--flat-earth", "--bind", "127.0.0.1:0", "--db", "store"];
+    let output = command(&arguments).current_dir(folder.path()).output().unwrap();
+    let error = refusal(&output);
+    let expected = "invalid --db: found a folder at store, allowed the path of a file";
+    assert!(error.contains(expected) && !error.contains("os error"), "{error}");
+}
+
+#[test]
 fn no_command_writes_over_a_file_that_it_reads() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("a.toml");
