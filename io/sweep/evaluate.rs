@@ -248,7 +248,7 @@ impl Band<'_> {
     pub fn store(self, cells: &[Cell]) {
         for (place, cell) in cells.iter().enumerate() {
             self.rx_power_dbm[place] = cell.rx_power_dbm as f32;
-            // The power that 90 % of links alike exceed is the low quantile.
+            // Falling: the power that 90 % of links alike exceed is the last one.
             self.p10_dbm[place] = cell.rx_power_quantiles_dbm[0];
             self.p90_dbm[place] = cell.rx_power_quantiles_dbm[2];
             self.margin_db[place] = cell.link_margin_db as f32;

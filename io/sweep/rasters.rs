@@ -80,16 +80,10 @@ pub(super) fn layer_writer(
 const SITE_BANDS: [(&str, &str); 4] =
     [("rx_power", "dBm"), ("rx_power_p10", "dBm"), ("rx_power_p90", "dBm"), ("link_margin", "dB")];
 
-/// Percentiles of received power in the rasters of sites.
-const PERCENTILES: [(&str, &str); 2] = [
-    (
-        "RX_POWER_P10",
-        "10th percentile: exceeded in 90 % of links alike, of surroundings and places like these",
-    ),
-    (
-        "RX_POWER_P90",
-        "90th percentile: exceeded in 10 % of links alike, of surroundings and places like these",
-    ),
+/// Meaning of the deciles of received power in the rasters of sites; the second is the lower one.
+const DECILES: [(&str, &str); 2] = [
+    ("RX_POWER_P10", "exceeded in 10 % of links alike, of surroundings and places like these"),
+    ("RX_POWER_P90", "exceeded in 90 % of links alike, of surroundings and places like these"),
 ];
 
 /// Number of the band with the margin.
@@ -139,8 +133,8 @@ impl<'a> SiteRaster<'a> {
         };
         layout.bands = SITE_BANDS.into_iter().map(band).collect();
         layout.remarks = vec![("SITE".to_owned(), name.clone())];
-        let percentiles = PERCENTILES.map(|(key, text)| (key.to_owned(), text.to_owned()));
-        layout.remarks.extend(percentiles);
+        let deciles = DECILES.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        layout.remarks.extend(deciles);
         layout.compression = wanted.compression;
         layout.is_rounded = !wanted.is_exact;
         let bands = vec![Resampling::Mean; SITE_BANDS.len()];
@@ -309,4 +303,18 @@ fn window(plan: &Plan, site: usize) -> Result<(Window, GridGeometry), SweepError
     };
     let window = Window { left: first_col, top: first_row, cols, rows };
     Ok((window, geometry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deciles_state_the_share_of_links_in_which_they_are_exceeded() {
+        for ((key, text), (band, _)) in DECILES.into_iter().zip(&SITE_BANDS[1..3]) {
+            assert_eq!(key.to_lowercase(), *band);
+            let share = key.strip_prefix("RX_POWER_P").unwrap();
+            assert!(text.starts_with(&format!("exceeded in {share} %")), "{key}: {text}");
+        }
+    }
 }

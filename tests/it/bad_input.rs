@@ -180,10 +180,10 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
     std::fs::write(path("plan.csv"), "name,lat,lon\na,57,11\n").unwrap();
     std::fs::create_dir(path("nothing")).unwrap();
     std::fs::create_dir(path("cache")).unwrap();
-    let [good, plan, nothing, absent] =
-        ["good.toml", "plan.csv", "nothing", "absent/a.toml"].map(path);
+    let [good, plan, nothing, absent, below] =
+        ["good.toml", "plan.csv", "nothing", "absent/a.toml", "plan.csv/below"].map(path);
     let (here, there) = ("57.7,11.9", "57.71,11.91");
-    let cases: [(&[&str], &[&str]); 25] = [
+    let cases: [(&[&str], &[&str]); 36] = [
         (&["run", "no/a.toml"], &["invalid scenario: found nothing at no/a.toml", "TOML"]),
         (
             &["link", here, there, "--srtm-dir", "no"],
@@ -212,7 +212,7 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
         (&["link", "--scenario", &good, "a", "a", "--at", "-1"], &["--at: found -1 s", "0 to 2 s"]),
         (
             &["link", here, there, "--flat-earth", "--rain", "-1"],
-            &["rain_rate_mm_h: found -1", "[0, 300]"],
+            &["invalid --rain: found -1, allowed [0, 300]"],
         ),
         (
             &["profile", here, there, "--flat-earth", "--plot", "x.pdf"],
@@ -230,6 +230,23 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
         ),
         (&["sweep", "merge", &absent], &["absent/a.toml/manifest.json", "found nothing at"]),
         (&["terrain", "list", "--terrain-cache", &plan], &["found a file at", "allowed a folder"]),
+        (
+            &["link", here, there, "--flat-earth", "--pattern", &nothing],
+            &["invalid --pattern: found a folder at", "allowed an antenna pattern"],
+        ),
+        (
+            &["link", here, there, "--flat-earth", "--calibration", &nothing],
+            &["invalid --calibration: found a folder at"],
+        ),
+        (&["link", here, there, "--geoid", &nothing], &["invalid --geoid: found a folder at"]),
+        (&["antenna", &nothing], &["invalid FILE: found a folder at", "an antenna pattern"]),
+        (&["run", &nothing], &["invalid scenario: found a folder at"]),
+        (&["run", &good, "--store", &nothing], &["invalid --store: found a folder at"]),
+        (&["log", "verify", &nothing], &["invalid log: found a folder at"]),
+        (&["restore", &nothing], &["invalid FILE: found a folder at"]),
+        (&["sweep", &good, "-o", &plan], &["invalid --out: found a file at", "allowed a folder"]),
+        (&["study", &good, "-o", &below], &["invalid --output: found a file at", "a folder"]),
+        (&["man", &plan], &["invalid FOLDER: found a file at", "allowed a folder"]),
         (&["terrain", "fetch", "57.6,11.5,57.5,12"], &["found south 57.6 above north 57.5"]),
         (
             &["terrain", "fetch", "57,11", "--radius-km", "-1"],
@@ -282,8 +299,9 @@ fn output_to_a_full_disk_gives_an_error() {
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
         assert!(
-            error.contains("No space left on device") && !error.contains("panicked"),
-            "{error}"
+            error.contains("write standard output: No space left on device")
+                && !error.contains("panicked"),
+            "{arguments:?}: {error}"
         );
     }
 }

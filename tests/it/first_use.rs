@@ -209,6 +209,29 @@ fn a_configuration_file_sets_options_and_names_its_mistakes() {
     assert!(printed.contains("db = \"x.db\"  # PLAN_DB"), "{printed}");
 }
 
+/// Options in force are printed without the arguments that a run needs, with `--json` as a document.
+#[test]
+fn options_in_force_need_no_arguments() {
+    for words in [&["sweep"][..], &["init"], &["study"], &["link"], &["terrain", "fetch"]] {
+        let printed = stdout(&groundwave(&[words, &["--print-config"]].concat()));
+        assert!(printed.contains(&format!("\n[{}]\n", words.join("."))), "{printed}");
+        let output = groundwave(&[words, &["--print-config", "--json"]].concat());
+        let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(document["command"], serde_json::json!(words));
+        let options = document["options"].as_array().unwrap();
+        let json = options.iter().find(|option| option["name"] == "json").unwrap();
+        assert_eq!(json["source"], "command line", "{document}");
+    }
+    let error = refusal(&groundwave(&["sweep", "--print-config", "--bogus"]));
+    assert!(error.contains("--bogus"), "{error}");
+    // Options of all commands may stand in the table of one.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, "[presets]\njson = true\n").unwrap();
+    let output = command(&["presets"]).env("GROUNDWAVE_CONFIG", &file).output().unwrap();
+    serde_json::from_str::<Value>(&stdout(&output)).unwrap();
+}
+
 /// Variables of the environment that are neither true nor false are refused.
 #[test]
 fn a_variable_that_is_no_truth_value_is_refused() {

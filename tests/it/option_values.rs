@@ -50,6 +50,102 @@ fn invalid_values_give_errors_with_option_value_and_allowed_values() {
 }
 
 #[test]
+fn values_out_of_range_give_errors_with_the_option_and_not_a_key_of_scenarios() {
+    for (option, value, expected) in [
+        ("--rain", "inf", "found \"inf\", allowed a number"),
+        ("--rain", "nan", "found \"nan\", allowed a number"),
+        ("--rain", "301", "found 301, allowed [0, 300]"),
+        ("--time", "0", "found 0, allowed [0.1, 99.9]"),
+        ("--location", "100", "found 100, allowed [0.1, 99.9]"),
+        ("--situation", "-1", "found -1, allowed [0.1, 99.9]"),
+        ("--azimuth", "361", "found 361, allowed [-360, 360]"),
+        ("--azimuth", "10,361", "found 361, allowed [-360, 360]"),
+        ("--tilt", "91", "found 91, allowed [-90, 90]"),
+        ("--feeder-db", "-1", "found -1, allowed [0, 100]"),
+        ("--gain-dbi", "100", "found 100, allowed [-30, 60]"),
+        ("--height", "1e6", "found 1000000, allowed [0, 20000]"),
+        ("--frequency-mhz", "1", "found 1, allowed [10, 100000]"),
+        ("--tx-power-dbm", "90", "found 90, allowed [-50, 80]"),
+        ("--woodland-depth", "-1", "found -1, allowed [0, 100000]"),
+    ] {
+        let error = refusal(&groundwave(&["link", "1,1", "2,2", "--flat-earth", option, value]));
+        assert!(error.contains(&format!("invalid {option}: {expected}")), "{error}");
+    }
+    // The height of a position and a key of the environment are not of an option.
+    let link = |arguments: &[&str]| {
+        refusal(&groundwave(&[&["link", "1,1", "2,2,1e6", "--flat-earth"], arguments].concat()))
+    };
+    assert!(link(&["--height", "10"]).contains("invalid height_agl_m: found 1000000"));
+    let error = link(&["--environment", "rain_rate_mm_h=-1"]);
+    assert!(error.contains("invalid environment.rain_rate_mm_h: found -1"), "{error}");
+    let error = link(&["--clutter", "urban", "--clutter-height", "-1"]);
+    assert!(error.contains("invalid --clutter-height: found -1, allowed [1, 100]"), "{error}");
+}
+
+#[test]
+fn options_of_positions_beside_nodes_of_a_scenario_are_refused() {
+    let path = scenario_path("two_nodes.toml").display().to_string();
+    for command in ["link", "profile"] {
+        for (option, value) in [
+            ("--radio", "lora_868_eu"),
+            ("--antenna", "omni_9,omni_5"),
+            ("--modem", "LongFast"),
+            ("--height", "50"),
+            ("--frequency-mhz", "5.8GHz"),
+            ("--tx-power-dbm", "-3"),
+        ] {
+            let nodes = [command, "--scenario", &path, "a", "b", option, value];
+            let error = refusal(&groundwave(&nodes));
+            let expected = format!(
+                "invalid {option}: found {value} beside nodes of {path}, allowed for positions only"
+            );
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
+    let nodes = ["link", "--scenario", &path, "a", "b", "--gain-dbi", "3", "--feeder-db", "1"];
+    stdout(&groundwave(&nodes));
+    let position = ["link", "--scenario", &path, "a", "57.71,11.9", "--height", "50"];
+    stdout(&groundwave(&position));
+    // A configuration file is for all paths.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, "[link]\nheight = 50\n").unwrap();
+    let nodes = ["link", "--scenario", &path, "a", "b"];
+    stdout(&command(&nodes).env("GROUNDWAVE_CONFIG", &file).output().unwrap());
+}
+
+#[test]
+fn offline_on_the_command_line_comes_before_fetching_in_the_environment() {
+    let link = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let words = [&["link", "57.7,11.9", "57.72,11.95", "--flat-earth"], arguments].concat();
+        command(&words).envs(variables.iter().copied()).output().unwrap()
+    };
+    let fetch = ("GROUNDWAVE_TERRAIN_FETCH", "true");
+    stdout(&link(&["--offline"], &[fetch]));
+    stdout(&link(&["--offline"], &[("GROUNDWAVE_TERRAIN_FETCH", "false")]));
+    for output in
+        [link(&["--offline", "--fetch"], &[]), link(&[], &[fetch, ("GROUNDWAVE_OFFLINE", "true")])]
+    {
+        let error = refusal(&output);
+        assert!(error.contains("invalid --offline: found beside --fetch"), "{error}");
+    }
+}
+
+#[test]
+fn tilt_of_an_antenna_that_faces_the_other_end_is_refused() {
+    let link = |arguments: &[&str]| {
+        groundwave(&[&["link", "57.7,11.9", "57.8,11.9", "--flat-earth"], arguments].concat())
+    };
+    let error = refusal(&link(&["--antenna", "dish_30", "--tilt", "60"]));
+    let expected = "invalid --tilt: found 60 for an antenna that looks at the other end, allowed \
+                    with --azimuth";
+    assert!(error.contains(expected), "{error}");
+    refusal(&link(&["--antenna", "omni_9,dish_30", "--tilt", "2"]));
+    stdout(&link(&["--antenna", "omni_9,dish_30", "--tilt", "2,0"]));
+    stdout(&link(&["--antenna", "dish_30", "--azimuth", "0,180", "--tilt", "2"]));
+}
+
+#[test]
 fn options_of_an_agent_that_lack_another_or_a_file_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, expected) in [
@@ -132,6 +228,17 @@ fn a_server_whose_files_are_one_is_refused_before_it_writes() {
         assert_eq!(names.len(), 1, "{names:?}");
     }
     assert_eq!(std::fs::read(folder.path().join("grid.dac")).unwrap(), b"geoid");
+}
+
+#[test]
+fn a_folder_as_the_store_of_a_server_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("store")).unwrap();
+    let arguments = ["serve", "planning", "--flat-earth", "--bind", "127.0.0.1:0", "--db", "store"];
+    let output = command(&arguments).current_dir(folder.path()).output().unwrap();
+    let error = refusal(&output);
+    let expected = "invalid --db: found a folder at store, allowed the path of a file";
+    assert!(error.contains(expected) && !error.contains("os error"), "{error}");
 }
 
 #[test]

@@ -72,6 +72,21 @@ fn file_of(cache: &Path) -> PathBuf {
 }
 
 #[test]
+fn verification_of_no_files_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for cache in [folder.path().to_owned(), folder.path().join("none")] {
+        let output = groundwave(&cache, &["terrain", "verify"]);
+        assert_eq!(output.status.code(), Some(2));
+        let error = errors(&output);
+        assert!(
+            error.contains("found no file to verify") && error.contains("terrain fetch"),
+            "{error}"
+        );
+        assert!(stdout(&groundwave(&cache, &["terrain", "list"])).contains("terrain fetch"));
+    }
+}
+
+#[test]
 fn terrain_is_fetched_listed_verified_and_used() {
     let mirror = Mirror::start();
     let folder = tempfile::tempdir().unwrap();

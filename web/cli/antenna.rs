@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_plot::{PatternPicture, Theme, pattern_svg};
 use groundwave_propagation::polarization::Polarization;
 use groundwave_scenario::antenna::{self, AntennaSummary};
@@ -43,7 +43,7 @@ impl Antenna {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let plot: Vec<_> = output::named("--plot", &self.plot).collect();
         output::refuse_shared(&plot, &[("FILE", &self.file)])?;
-        require_existing("FILE", &self.file, PATTERN_CONTENT)?;
+        require_file("FILE", &self.file, PATTERN_CONTENT)?;
         let file = antenna::load(&self.file).map_err(Failure::input)?;
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
         let facts = file.summary(&stem);

@@ -15,7 +15,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::client::Client;
 use groundwave_http::option_value::{
-    file_path, folder_path, require_existing, require_existing_if_some,
+    file_path, folder_path, require_existing_if_some, require_file,
 };
 use groundwave_io_gateway::archive;
 use groundwave_model::terrain::Flat;
@@ -99,7 +99,7 @@ impl Backup {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         output.refuse_stdout("FILE", &self.to)?;
         output::refuse_existing_new(&self.to)?;
-        require_existing("--db", &self.db, "the store of a server")?;
+        require_file("--db", &self.db, "the store of a server")?;
         let folder = "the state folder of a gateway";
         require_existing_if_some("--state", self.state.as_deref(), folder)?;
         let (bytes, by) = match RedbStore::open_existing(&self.db) {
@@ -201,7 +201,7 @@ impl Restore {
                 return Err(Failure::input(err));
             }
         }
-        require_existing("FILE", &self.from, "a copy that `backup` wrote")?;
+        require_file("FILE", &self.from, "a copy that `backup` wrote")?;
         let bytes = std::fs::read(&self.from)
             .map_err(|err| Failure::Input(format!("read {}: {err}", self.from.display())))?;
         let bytes = self.unsealed(bytes)?;
@@ -290,7 +290,7 @@ impl Restore {
                 format!("{from} is sealed; name the token.key of the gateway with --token-key");
             return Err(Failure::Input(what));
         };
-        require_existing("--token-key", path, "the file token.key of the gateway")?;
+        require_file("--token-key", path, "the file token.key of the gateway")?;
         let key = token_key(path)?;
         let opened = seal::unseal(&seal::backup_key(&key), &bytes);
         opened.map_err(|err| Failure::Input(format!("{from}: {err}")))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Command};
 use groundwave_http::Failure;
-use groundwave_http::option_value::folder_path;
+use groundwave_http::option_value::{folder_path, refuse_file};
 use serde_json::{Value, json};
 
 use super::output::Output;
@@ -43,6 +43,7 @@ pub struct Man {
 
 impl Man {
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        refuse_file("FOLDER", &self.folder)?;
         let failed = |error: std::io::Error| {
             Failure::Input(format!("write manual pages to {}: {error}", self.folder.display()))
         };

@@ -14,6 +14,12 @@ fn read(quantity: Quantity, text: &str, units: [&str; 2]) -> Result<f64, String>
     })
 }
 
+/// Number without a unit.
+pub fn number(text: &str) -> Result<f64, String> {
+    let finite = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    finite.ok_or_else(|| format!("found {text:?}, allowed a number"))
+}
+
 /// Height, m.
 pub fn height_m(text: &str) -> Result<f64, String> {
     read(Quantity::Metres, text, ["m", "ft"])
@@ -66,6 +72,7 @@ mod tests {
         assert_eq!(height_m("30 m"), Ok(30.0));
         assert_eq!(height_m("100ft"), Ok(30.48));
         assert_eq!(height_m("-2"), Ok(-2.0));
+        assert_eq!(number("-1e3"), Ok(-1000.0));
         assert_eq!(power_dbm("14"), Ok(14.0));
         assert!((power_dbm("1W").unwrap() - 30.0).abs() < 1e-12);
         assert!((power_dbm("100 mw").unwrap() - 20.0).abs() < 1e-12);
@@ -98,6 +105,9 @@ mod tests {
             (height_m("30 yd"), "in m, or with ft"),
             (height_m("tall"), "in m, or with ft"),
             (height_m("inf"), "in m"),
+            (number("inf"), "\"inf\", allowed a number"),
+            (number("nan"), "\"nan\", allowed a number"),
+            (number("1e400"), "\"1e400\", allowed a number"),
             (power_dbm("-1W"), "in dBm, or with mW, W, kW, dBW"),
             (power_dbm("0mW"), "in dBm"),
             (gain_dbi("9dB"), "in dBi, or with dBd"),

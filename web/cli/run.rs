@@ -12,7 +12,7 @@ use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::file_path;
+use groundwave_http::option_value::{file_path, refuse_folder};
 use groundwave_scenario::{Override, Scenario};
 use groundwave_setup::simulation::{SCENARIO_DIGEST, header, load_with, over, prepare, queue};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
@@ -224,6 +224,9 @@ impl Run {
         }
         if let Some(path) = &self.output {
             output::refuse_existing(path, self.log.force)?;
+        }
+        if let Some(path) = &self.store {
+            refuse_folder("--store", path, "the path of a file")?;
         }
         let mut outcome = Outcome::default();
         let (mut engine, mut tables) = match continued {

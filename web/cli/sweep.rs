@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
-use groundwave_http::option_value::{folder_path, require_existing};
+use groundwave_http::option_value::{folder_path, refuse_file, require_existing};
 use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::coverage::Interference;
@@ -256,6 +256,9 @@ impl Sweep {
             return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
+        if let Some(out) = &self.out {
+            refuse_file("--out", out)?;
+        }
         let Ordered { plan, ground, maps, labels, interference } = self.plan(scenario_path)?;
         if self.dry_run {
             return super::sweep_extent::show(&plan, &ground, output);

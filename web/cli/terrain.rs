@@ -69,6 +69,9 @@ Examples:
   groundwave terrain verify
   groundwave terrain verify --srtm-dir scenarios/terrain";
 
+/// Hint where nothing was fetched.
+const FETCH_HINT: &str = "`groundwave terrain fetch` fetches some";
+
 /// Folder of fetched terrain.
 #[derive(Args)]
 struct Place {
@@ -174,8 +177,7 @@ fn list(place: &Place, output: Output) -> Result<(), Failure> {
         return output.json(&Document { folder, files });
     }
     if files.is_empty() {
-        return output
-            .text(&format!("no terrain in {folder}; `groundwave terrain fetch` fetches some\n"));
+        return output.text(&format!("no terrain in {folder}; {FETCH_HINT}\n"));
     }
     let heads = [
         ("source", Align::Left),
@@ -251,6 +253,11 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
     let cache = place.cache()?;
     let index = cache.index().map_err(Failure::input)?;
     let folder = cache.folder().display().to_string();
+    if index.files.is_empty() {
+        return Err(Failure::Input(format!(
+            "invalid folder of terrain: found no file to verify in {folder}; {FETCH_HINT}"
+        )));
+    }
     let mut report = Document {
         folder: folder.clone(),
         sound: Vec::new(),

@@ -17,16 +17,18 @@ mod switches;
 mod usage;
 pub mod waiting;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::builder::Resettable;
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ColorChoice, Parser};
 use groundwave_http::Failure;
 
 pub use help::laid_out;
 use negative_values::with_negative_values;
 use output::Output;
-use print_config::config_file;
+use print_config::Configuration;
 use problem::Problem;
 use settings::Settings;
 pub use settings::is_configurable;
@@ -47,17 +49,23 @@ pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     // First: errors of the arguments have their colour too.
     set_colour(usage::colour(std::env::args_os().map(|one| one.to_string_lossy().into_owned())));
     let command = without_empty_variables(laid_out(as_program(A::command())));
+    let command = with_common_options(command);
     let variable = |name: &str| std::env::var(name).ok();
     let settings = Settings::load(&command, variable)
         .map_err(|message| report(Failure::Input(message), Output { json: requests_json() }))?;
     let command = settings.applied(command);
     let output = Output { json: requests_json() || settings.is_true("json") };
     let usage = |error: clap::Error| usage(&error, output);
-    let matches = command.clone().try_get_matches().map_err(usage)?;
-    if prints_config(&matches) {
-        let output = Output { json: false };
-        let text = config_file(&command, &matches, &settings);
-        return Err(exit_code(output.text(&text), output));
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let matches = matches(&command, &arguments).map_err(usage)?;
+    if is_set(&matches, PRINT_CONFIG) {
+        let output = Output { json: is_set(&matches, "json") };
+        let configuration = Configuration::new(&command, &matches, &settings);
+        let outcome = match output.json {
+            true => output.json(&configuration),
+            false => output.text(&configuration.to_toml()),
+        };
+        return Err(exit_code(outcome, output));
     }
     A::from_arg_matches(&matches).map_err(usage)
 }
@@ -80,8 +88,37 @@ fn with_print_config(command: clap::Command) -> clap::Command {
     })
 }
 
-fn prints_config(matches: &clap::ArgMatches) -> bool {
-    matches.try_get_one::<bool>(PRINT_CONFIG).ok().flatten() == Some(&true)
+/// The command line with the options that all commands have in each of them: a table of a configuration file sets them
+/// for its command alone.
+fn with_common_options(command: clap::Command) -> clap::Command {
+    let common = command.get_arguments().filter(|arg| arg.is_global_set());
+    let common: Vec<Arg> = common.cloned().collect();
+    command.mut_subcommands(|subcommand| {
+        let has = |arg: &Arg| subcommand.get_arguments().any(|own| own.get_id() == arg.get_id());
+        let others: Vec<Arg> = common.iter().filter(|arg| !has(arg)).cloned().collect();
+        with_common_options(subcommand.args(others))
+    })
+}
+
+/// The matches of the arguments; options in force are printed where required arguments are missing, too.
+fn matches(
+    command: &clap::Command,
+    arguments: &[OsString],
+) -> Result<clap::ArgMatches, clap::Error> {
+    let error = match command.clone().try_get_matches_from(arguments) {
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => error,
+        outcome => return outcome,
+    };
+    // Requirements are checked last: all else is valid.
+    match command.clone().ignore_errors(true).try_get_matches_from(arguments) {
+        Ok(matches) if is_set(&matches, PRINT_CONFIG) => Ok(matches),
+        _ => Err(error),
+    }
+}
+
+/// `true` for a switch that is set.
+fn is_set(matches: &clap::ArgMatches, id: &str) -> bool {
+    matches.try_get_one::<bool>(id).ok().flatten() == Some(&true)
 }
 
 fn requests_json() -> bool {

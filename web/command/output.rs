@@ -23,9 +23,10 @@ impl Output {
     /// Writes `document` as indented JSON.
     pub fn json(self, document: &impl Serialize) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
-        serde_json::to_writer_pretty(&mut out, document).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        Ok(())
+        serde_json::to_writer_pretty(&mut out, document)
+            .map_err(std::io::Error::from)
+            .and_then(|()| writeln!(out))
+            .map_err(of_stdout)
     }
 
     /// Refuses standard output as the file of an option where a JSON document goes there.
@@ -42,18 +43,17 @@ impl Output {
     /// Writes `document` as JSON on one line, for streams of documents.
     pub fn json_line(self, document: &impl Serialize) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
-        serde_json::to_writer(&mut out, document).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        out.flush()?;
-        Ok(())
+        serde_json::to_writer(&mut out, document)
+            .map_err(std::io::Error::from)
+            .and_then(|()| writeln!(out))
+            .and_then(|()| out.flush())
+            .map_err(of_stdout)
     }
 
     /// Writes text; escape sequences are removed unless stdout is a terminal or `--color always`.
     pub fn text(self, text: &str) -> Result<(), Failure> {
         let mut out = anstream::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()?;
-        Ok(())
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(of_stdout)
     }
 }
 
@@ -175,8 +175,9 @@ pub fn replace(mut file: tempfile::NamedTempFile, path: &Path) -> Result<(), Fai
     if is_stdio(path) {
         file.as_file_mut().rewind()?;
         let mut out = std::io::stdout().lock();
-        std::io::copy(file.as_file_mut(), &mut out)?;
-        return Ok(out.flush()?);
+        return std::io::copy(file.as_file_mut(), &mut out)
+            .and_then(|_| out.flush())
+            .map_err(of_stdout);
     }
     if is_special(path) {
         file.as_file_mut().rewind().map_err(failed)?;
@@ -218,8 +219,12 @@ pub fn refuse_existing_new(path: &Path) -> Result<(), Failure> {
 /// Writes bytes to standard output.
 pub fn write_stdout(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes)?;
-    Ok(out.flush()?)
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(of_stdout)
+}
+
+/// The failure of writing to standard output.
+fn of_stdout(error: std::io::Error) -> Failure {
+    Failure::from(error).within("write standard output")
 }
 
 /// Mode of files, less what the process masks.

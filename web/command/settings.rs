@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, Command};
+use groundwave_http::option_value::require_file;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -71,7 +72,12 @@ impl Settings {
     ) -> Result<Self, String> {
         let is_named = variable(FILE_VARIABLE).is_some_and(|file| !file.is_empty());
         let mut settings = Self::default();
+        let name = if is_named { FILE_VARIABLE } else { "configuration" };
         for file in files(variable) {
+            if is_named || file.exists() {
+                require_file(name, &file, "a configuration file (TOML)")
+                    .map_err(|failure| failure.message().to_owned())?;
+            }
             match std::fs::read_to_string(&file) {
                 Ok(text) => settings.add(command, &file, &text)?,
                 Err(err) if err.kind() == std::io::ErrorKind::NotFound && !is_named => {}

@@ -1,9 +1,9 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 
-use super::print_config::config_file;
+use super::print_config::Configuration;
 use super::settings::{Settings, files};
-use super::with_print_config;
+use super::{matches, with_common_options, with_print_config};
 
 fn command() -> Command {
     let port = Arg::new("port").long("port").value_parser(value_parser!(u16)).default_value("80");
@@ -103,7 +103,16 @@ fn mistakes_in_a_file_are_refused_with_their_line() {
     let missing = Settings::load(&command(), |name| {
         (name == "GROUNDWAVE_CONFIG").then(|| "/nowhere/c.toml".to_owned())
     });
-    assert!(missing.unwrap_err().starts_with("configuration /nowhere/c.toml: "));
+    assert_eq!(
+        missing.unwrap_err(),
+        "invalid GROUNDWAVE_CONFIG: found nothing at /nowhere/c.toml, allowed a configuration file (TOML)"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let error =
+        Settings::load(&command(), |name| (name == "GROUNDWAVE_CONFIG").then(|| path.clone()));
+    let expected = format!("invalid GROUNDWAVE_CONFIG: found a folder at {path}, allowed ");
+    assert!(error.unwrap_err().starts_with(&expected));
 }
 
 #[test]
@@ -130,7 +139,8 @@ fn printed_options_are_a_configuration_file() {
     let command = settings.applied(command());
     let arguments = ["test", "serve", "--port", "90", "--print-config"];
     let matches = command.clone().try_get_matches_from(arguments).unwrap();
-    let text = config_file(&command, &matches, &settings);
+    let configuration = Configuration::new(&command, &matches, &settings);
+    let text = configuration.to_toml();
     let lines: Vec<_> = text.lines().skip(1).collect();
     assert_eq!(lines[..2], ["[serve]", "port = \"90\"  # command line"]);
     assert!(
@@ -139,9 +149,52 @@ fn printed_options_are_a_configuration_file() {
     );
     assert!(lines[3].starts_with("tag = [\"x\"]  # "), "{text}");
     assert_eq!(lines[4..], ["loud = false  # default", "# kind is not set"]);
+    let document = serde_json::to_value(&configuration).unwrap();
+    assert_eq!(document["command"], serde_json::json!(["serve"]));
+    assert_eq!(
+        document["options"][0],
+        serde_json::json!({ "name": "port", "value": "90", "source": "command line" })
+    );
+    assert_eq!(document["options"][2]["value"], serde_json::json!(["x"]));
+    assert_eq!(document["options"][3]["value"], serde_json::json!(false));
+    assert_eq!(document["options"][4]["value"], serde_json::Value::Null);
     let again = loaded(&text).unwrap();
     let matches = again.applied(self::command()).try_get_matches_from(["test", "serve"]).unwrap();
     let serve = matches.subcommand_matches("serve").unwrap();
     assert_eq!(serve.get_one::<u16>("port"), Some(&90));
     assert_eq!(serve.get_one::<String>("name").unwrap(), "a \"b\"");
+}
+
+#[test]
+fn options_in_force_are_printed_without_required_arguments() {
+    let command = with_common_options(command());
+    let of = |line: &str| {
+        let arguments: Vec<_> = line.split(' ').map(std::ffi::OsString::from).collect();
+        matches(&command, &arguments).map_err(|error| error.kind())
+    };
+    let printed = of("test serve --port 90 --print-config").unwrap();
+    let serve = printed.subcommand_matches("serve").unwrap();
+    assert_eq!(serve.get_one::<u16>("port"), Some(&90));
+    assert_eq!(of("test serve").unwrap_err(), clap::error::ErrorKind::MissingRequiredArgument);
+    let error = of("test serve --print-config --bogus").unwrap_err();
+    assert_eq!(error, clap::error::ErrorKind::UnknownArgument);
+}
+
+#[test]
+fn options_of_all_commands_may_stand_in_the_table_of_one() {
+    let quiet = Arg::new("quiet").long("quiet").action(ArgAction::SetTrue).global(true);
+    let command = with_common_options(command().arg(quiet));
+    let settings = loaded_by(&command, "[serve]\nname = 'hill'\nquiet = true\n").unwrap();
+    let is_quiet = |line: &str| {
+        let command = settings.applied(command.clone());
+        command.try_get_matches_from(line.split(' ')).unwrap().get_flag("quiet")
+    };
+    assert!(is_quiet("test serve"));
+    assert!(!is_quiet("test terrain fetch") && is_quiet("test terrain fetch --quiet"));
+    let settings = loaded_by(&command, "quiet = true\n[terrain.fetch]\nquiet = false\n").unwrap();
+    let is_quiet = |line: &str| {
+        let command = settings.applied(command.clone());
+        command.try_get_matches_from(line.split(' ')).unwrap().get_flag("quiet")
+    };
+    assert!(is_quiet("test serve --name hill") && !is_quiet("test terrain fetch"));
 }

@@ -120,6 +120,54 @@ pub fn require_existing_if_some(
     path.map_or(Ok(()), |path| require_existing(name, path, allowed))
 }
 
+/// Refuses a folder where a file is to be; `name` is the option or argument that has it.
+///
+/// # Errors
+/// With the path and what is allowed there.
+pub fn refuse_folder(name: &str, path: &Path, allowed: &str) -> Result<(), Failure> {
+    match path.is_dir() {
+        true => {
+            let path = path.display();
+            Err(Failure::Input(format!(
+                "invalid {name}: found a folder at {path}, allowed {allowed}"
+            )))
+        }
+        false => Ok(()),
+    }
+}
+
+/// As [`require_existing`] and [`refuse_folder`].
+///
+/// # Errors
+/// With the path and what is allowed there.
+pub fn require_file(name: &str, path: &Path, allowed: &str) -> Result<(), Failure> {
+    require_existing(name, path, allowed)?;
+    refuse_folder(name, path, allowed)
+}
+
+/// As [`require_file`], of an option that may be left out.
+///
+/// # Errors
+/// As [`require_file`].
+pub fn require_file_if_some(name: &str, path: Option<&Path>, allowed: &str) -> Result<(), Failure> {
+    path.map_or(Ok(()), |path| require_file(name, path, allowed))
+}
+
+/// Refuses the path of a folder to write that is a file or lies below one.
+///
+/// # Errors
+/// With the file and what is allowed there.
+pub fn refuse_file(name: &str, folder: &Path) -> Result<(), Failure> {
+    let there = folder.ancestors().find(|path| path.exists());
+    match there.filter(|path| !path.is_dir()) {
+        Some(file) => {
+            let file = file.display();
+            Err(Failure::Input(format!("invalid {name}: found a file at {file}, allowed a folder")))
+        }
+        None => Ok(()),
+    }
+}
+
 fn named_path(path: PathBuf, kind: &str) -> Result<PathBuf, String> {
     match path == Path::new("-") {
         true => Err(format!(
@@ -170,6 +218,26 @@ mod tests {
             let error = require_existing("--geoid", &path, "a grid").unwrap_err();
             let text =
                 format!("invalid --geoid: found nothing at {}, allowed a grid", path.display());
+            assert_eq!(error.message(), text);
+        }
+    }
+
+    #[test]
+    fn files_and_folders_in_place_of_each_other_give_errors_with_the_option() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let file = folder.join("Cargo.toml");
+        assert!(require_file("--geoid", &file, "a grid").is_ok());
+        assert!(require_file_if_some("--geoid", None, "a grid").is_ok());
+        let error = require_file("--geoid", folder, "a grid").unwrap_err();
+        let text =
+            format!("invalid --geoid: found a folder at {}, allowed a grid", folder.display());
+        assert_eq!(error.message(), text);
+        assert!(refuse_file("--out", folder).is_ok());
+        assert!(refuse_file("--out", &folder.join("none/out")).is_ok());
+        for path in [file.clone(), file.join("out")] {
+            let error = refuse_file("--out", &path).unwrap_err();
+            let text =
+                format!("invalid --out: found a file at {}, allowed a folder", file.display());
             assert_eq!(error.message(), text);
         }
     }

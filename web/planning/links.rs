@@ -28,7 +28,10 @@ pub async fn analyze(
 ) -> Result<Json<LinkAnalysis>, Problem> {
     let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
     let environment = planner.deployment(tx.deployment.uuid())?.outline.environment.clone();
-    let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX) as usize;
+    let samples = match asked.is_per_post {
+        true => None,
+        false => Some(asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX) as usize),
+    };
     let found = planner.analyse(move |terrain| link(terrain, &environment, &tx, &rx, samples));
     Ok(Json(found.await?))
 }
@@ -68,10 +71,10 @@ fn link(
     environment: &Environment,
     tx: &PlannedNode,
     rx: &PlannedNode,
-    samples: usize,
+    samples: Option<usize>,
 ) -> Result<LinkAnalysis, Problem> {
     let inputs = Inputs { terrain, environment, packet_bytes: PACKET_BYTES, spacing_m: None };
-    let profile = trace(&inputs, tx.position, rx.position, Some(samples));
+    let profile = trace(&inputs, tx.position, rx.position, samples);
     let (one, other) = ((tx.position, &tx.station), (rx.position, &rx.station));
     let mut workspace = Workspace::default();
     let (result, reverse) = judge(&inputs, &profile, one, other, &mut workspace)?;

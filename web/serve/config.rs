@@ -11,9 +11,7 @@ use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::{
-    file_path, folder_path, require_existing, require_existing_if_some,
-};
+use groundwave_http::option_value::{file_path, folder_path, require_file, require_file_if_some};
 use groundwave_model::terrain::Posts;
 use groundwave_page::{Basemap, Frontend, Source};
 use groundwave_planning::{ReplayWorld, StoredLog, open_log};
@@ -190,7 +188,7 @@ impl ServerConfig {
                 .map_or(Source::BuiltIn, Source::Folder),
         };
         let archive = "a PMTiles archive";
-        require_existing_if_some("--basemap", self.basemap.as_deref(), archive)?;
+        require_file_if_some("--basemap", self.basemap.as_deref(), archive)?;
         let basemap =
             self.basemap.as_deref().map(Basemap::open).transpose().map_err(Failure::Input)?;
         Ok(Frontend { source, basemap })
@@ -199,7 +197,7 @@ impl ServerConfig {
     /// The logs to list, each read once.
     pub(super) fn logs(&self) -> Result<Vec<StoredLog>, Failure> {
         let logs = self.replays.iter().map(|path| {
-            require_existing("--replay", path, "a log (.gwlog)")?;
+            require_file("--replay", path, "a log (.gwlog)")?;
             let log = open_log(ReplayWorld::new::<Snapshot>(world), path);
             log.map_err(|why| Failure::Input(format!("invalid --replay {}: {why}", path.display())))
         });

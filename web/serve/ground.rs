@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groundwave_http::option_value::require_existing_if_some;
+use groundwave_http::option_value::{require_existing_if_some, require_file_if_some};
 use groundwave_http::{Failure, Problem};
 use groundwave_model::terrain::{SharedTerrain, Terrain, TileId};
 use groundwave_planning::ground::{GroundSource, GroundSourceChoice, TileProgress};
@@ -31,7 +31,7 @@ pub(super) fn open(config: &ServerConfig) -> Result<TerrainStack, Failure> {
     let fetched = terrain_options(config).fetched_folder(config.srtm_dir.is_some());
     let folders: Vec<_> = config.srtm_dir.iter().cloned().chain(fetched).collect();
     require_existing_if_some("--srtm-dir", config.srtm_dir.as_deref(), TERRAIN_CONTENT)?;
-    require_existing_if_some("--geoid", config.geoid.as_deref(), GEOID_CONTENT)?;
+    require_file_if_some("--geoid", config.geoid.as_deref(), GEOID_CONTENT)?;
     let posts = config.posts.unwrap_or_default();
     let stack = TerrainStack::open_folders(&folders, config.geoid.as_deref(), posts);
     let off_tiles = match config.flat_earth {

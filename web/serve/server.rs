@@ -11,6 +11,7 @@ use groundwave_gateway::automation::Deliver;
 use groundwave_gateway::fleet::StoreMinute;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_http::option_value::refuse_folder;
 use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
 use groundwave_model::terrain::{SharedTerrain, Terrain};
 use groundwave_planning::wire::ground::GroundData;
@@ -93,6 +94,7 @@ impl Server {
             true => config.gateway.overlay()?,
             false => Default::default(),
         });
+        refuse_folder("--db", &config.db, "the path of a file")?;
         let folder = config.db.parent().filter(|folder| !folder.as_os_str().is_empty());
         let state = with_gateway.then_some(config.gateway.state.path.as_path());
         for folder in folder.into_iter().chain(state) {

@@ -37,6 +37,7 @@ impl Source {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let mut head = Vec::new();
         if path != Path::new("-")
+            && !path.is_dir()
             && let Ok(file) = File::open(path)
         {
             file.take(LOG_MAGIC.len() as u64).read_to_end(&mut head)?;

@@ -10,7 +10,7 @@ use groundwave_files::hex::hex;
 use groundwave_files::is_special;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_scenario;
 use groundwave_scenario::{Override, Scenario};
 use groundwave_simulation::link::NodesOnly;
@@ -69,7 +69,7 @@ impl ScenarioText {
         }
         if path != Path::new("-") {
             let text = groundwave_toml_document::text(path).map_err(|error| {
-                let missing = require_existing("scenario", path, SCENARIO);
+                let missing = require_file("scenario", path, SCENARIO);
                 let failure = missing.err().unwrap_or_else(|| Failure::input(error));
                 match packaged(path, Path::new(PACKAGED)) {
                     Some(file) if !path.exists() => Failure::Input(format!(

@@ -99,6 +99,38 @@ fn every_cell_equals_the_link_to_it() {
     assert!(worst_db <= 1e-9, "{worst_db} dB apart");
 }
 
+/// The card of a link on the page and the list of links have one answer.
+#[needs(terrain)]
+#[test]
+fn analyses_with_a_sample_per_post_are_the_links_of_the_deployment() {
+    let (tiles, geoid) = support::data();
+    let terrain = TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap();
+    let bench = Bench::over(Arc::new(terrain));
+    let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{within}");
+    for (name, lat, lon) in [("a", 57.72, 11.7), ("b", 57.65, 11.95)] {
+        let body = json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 8.0 });
+        bench.make(&format!("{path}/nodes"), &body);
+    }
+    let links = bench.call("GET", &format!("{path}/links"), &Value::Null).json();
+    let link = &links["links"][0];
+    let analyze = |is_per_post: bool| {
+        let (tx, rx) = (&link["a_node_id"], &link["b_node_id"]);
+        let body = json!({ "tx_node_id": tx, "rx_node_id": rx, "is_per_post": is_per_post });
+        bench.call("POST", "/api/v1/links/analyze", &body).json()
+    };
+    let (analysis, other) = (analyze(true), analyze(false));
+    let number = |value: &Value| value.as_f64().unwrap();
+    for (direction, result) in [("forward", "result"), ("reverse", "reverse")] {
+        let difference_db = number(&analysis[result]["margin"]["link_margin_db"])
+            - number(&link[direction]["link_margin_db"]);
+        assert!(difference_db.abs() < 1e-6, "{direction}: {difference_db} dB apart");
+    }
+    let count = |analysis: &Value| analysis["profile"]["samples"].as_array().unwrap().len();
+    assert_eq!(count(&other), 256);
+    assert!((32..=1024).contains(&count(&analysis)) && count(&analysis) != 256, "{link}");
+}
+
 /// Percentiles are those of links alike: not of the share of time that a budget asks for, but of what is
 /// known of ground and surroundings.
 #[needs(terrain)]

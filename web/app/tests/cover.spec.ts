@@ -15,7 +15,7 @@ test.describe('with land cover', () => {
     await page.getByRole('button', { name: 'Make the profile taller' }).click();
     const answer = await (
       await request.post('/api/v1/links/analyze', {
-        data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 },
+        data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], is_per_post: true },
       })
     ).json();
     const samples: { distance_m: number; clutter_agl_m?: number; land_cover?: string }[] = answer.profile.samples;

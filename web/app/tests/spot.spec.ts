@@ -107,7 +107,7 @@ test('the blocked part of a link is red on map and profile, and the heights that
   );
   const heights = (await page.locator('#raising b').allTextContents()).map((text) => Number.parseFloat(text));
   const analyse = async () =>
-    (await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: tx, rx_node_id: rx, samples: 512 } })).json()).result
+    (await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: tx, rx_node_id: rx, is_per_post: true } })).json()).result
       .clearance;
   expect((await analyse()).line_of_sight).toBe(false);
   await request.patch(`/api/v1/nodes/${rx}`, { data: { height_agl_m: PLACES.Långedrag.height_agl_m + heights[0]! } });

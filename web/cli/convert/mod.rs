@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave_command::waiting::with_spinner;
 use groundwave_http::Failure;
-use groundwave_http::option_value::{require_existing, require_existing_if_some};
+use groundwave_http::option_value::{
+    require_existing, require_existing_if_some, require_file_if_some,
+};
 use groundwave_model::link::{Probe, ProbeRate};
 use groundwave_model::radio::{Station, presets};
 use groundwave_model::terrain::{GeoPoint, SWAPPED, is_swapped};
@@ -276,7 +278,7 @@ impl Convert {
             require_existing("FROM", &self.from, "a document, a folder of them, or a log")?;
         }
         let columns = "columns of a table of levels (TOML)";
-        require_existing_if_some("--mapping", self.mapping.as_deref(), columns)?;
+        require_file_if_some("--mapping", self.mapping.as_deref(), columns)?;
         let places = self.places.as_deref().filter(|path| !is_stdio(path));
         require_existing_if_some("--places", places, "a plan or map with positions of nodes")
     }

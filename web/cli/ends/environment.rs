@@ -6,11 +6,12 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_model::radio::{Climate, Clutter, ClutterCategory, Environment, Model};
 use serde_json::Value;
 
-use super::stations::names;
+use super::super::quantity::number;
+use super::stations::{by_option, names};
 
 /// Kind of clutter; without a category, the statistical loss of P.2108.
 #[derive(Debug, Clone, Copy)]
@@ -49,19 +50,19 @@ pub struct EnvironmentOptions {
     calibration: Option<PathBuf>,
 
     /// Rain rate along the path, mm/h
-    #[arg(long, value_name = "MM_H")]
+    #[arg(long, value_name = "MM_H", value_parser = number)]
     rain: Option<f64>,
 
     /// Time percentage for which the loss is not exceeded, percent
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = number)]
     time: Option<f64>,
 
     /// Percentage of locations at which the loss is not exceeded, percent
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = number)]
     location: Option<f64>,
 
     /// Percentage of situations in which the loss is not exceeded, percent
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = number)]
     situation: Option<f64>,
 
     /// Radio climate of ITM
@@ -73,7 +74,7 @@ pub struct EnvironmentOptions {
     clutter: Option<Kind>,
 
     /// Height of that clutter, m [default: that of its kind]
-    #[arg(long, value_name = "M", requires = "clutter")]
+    #[arg(long, value_name = "M", requires = "clutter", value_parser = number)]
     clutter_height: Option<f64>,
 
     /// Any other key of [environment] in scenarios, as in k_factor=1.2 or man_made_noise=city; may be
@@ -105,7 +106,7 @@ impl EnvironmentOptions {
             environment.model = model;
         }
         if let Some(file) = &self.calibration {
-            require_existing("--calibration", file, "a profile that `calibrate` wrote")?;
+            require_file("--calibration", file, "a profile that `calibrate` wrote")?;
             let profile = groundwave_scenario::calibration_profile::load(file);
             environment.calibration = Some(profile.map_err(Failure::input)?);
         }
@@ -131,7 +132,22 @@ impl EnvironmentOptions {
                 },
             });
         }
-        environment.validate().map_err(Failure::input)
+        environment.validate().map_err(|error| {
+            let options = [
+                ("environment.rain_rate_mm_h", "rain", self.rain),
+                ("environment.time_percent", "time", self.time),
+                ("environment.location_percent", "location", self.location),
+                ("environment.clutter.location_percent", "location", self.location),
+                ("environment.situation_percent", "situation", self.situation),
+                (
+                    "environment.clutter.representative_height_m",
+                    "clutter-height",
+                    self.clutter_height,
+                ),
+                ("environment.clutter.below_height_m", "clutter-height", self.clutter_height),
+            ];
+            by_option(&error, &options)
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Endpoints of a path: arguments of `link` and `profile`.
 
+mod command_line;
 mod environment;
 mod sites;
 mod stations;
@@ -14,9 +15,11 @@ use groundwave_model::terrain::{GeoPoint, Profile};
 use groundwave_setup::simulation::{load, prepare_nodes};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_simulation::link::{Inputs, Limits};
+use groundwave_simulation::site::NodeId;
 
 use super::place;
 
+use self::command_line::CommandLine;
 use self::environment::EnvironmentOptions;
 pub use self::stations::Assumed;
 use self::stations::StationOptions;
@@ -24,6 +27,10 @@ use self::stations::StationOptions;
 /// Two endpoints, each a position or a node of a scenario.
 #[derive(Args)]
 pub struct EndArgs {
+    // First: values are taken out of the matches field by field, and this one reads their sources.
+    #[command(flatten)]
+    command_line: CommandLine,
+
     /// First endpoint: LAT,LON[,HEIGHT_AGL_M] in degrees and metres, degrees with minutes and seconds, UTM,
     /// MGRS, a Maidenhead locator, a plus code or the name of a town, as in Uppsala,SE; a site file of SPLAT! (.qth) with the .az, .el and .lrp
     /// beside it; or a node name with --scenario
@@ -130,6 +137,9 @@ impl EndArgs {
         self.environment.apply(&mut path.environment)?;
         for (number, endpoint) in path.endpoints.iter_mut().enumerate() {
             self.stations.apply(number, &mut endpoint.station)?;
+            if self.command_line.has_tilt {
+                self.stations.require_effect_of_tilt(number, &endpoint.station)?;
+            }
         }
         Ok(path)
     }
@@ -149,11 +159,12 @@ impl EndArgs {
             engine.tick(None).map_err(Failure::machine)?;
         }
         let view = engine.view();
+        let node = |text: &str| view.named(text).or_else(|| view.node(NodeId::named(text)));
+        if node(&self.from).is_some() && node(&self.to).is_some() {
+            self.command_line.refuse_beside_nodes(path)?;
+        }
         let endpoint = |number: usize, text: &str| {
-            if let Some(node) = view.named(text).or_else(|| {
-                let id = groundwave_simulation::site::NodeId::named(text);
-                view.node(id)
-            }) {
+            if let Some(node) = node(text) {
                 let (name, station) = (node.name.clone(), node.station.clone());
                 return Ok(Endpoint {
                     name,

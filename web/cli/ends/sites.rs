@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_model::radio::{Environment, Station};
 use groundwave_scenario::formats::{Format, Note, ReadOptions, Report, Source, qth};
 
@@ -20,7 +20,7 @@ pub fn path(text: &str) -> Option<&Path> {
 pub fn read(path: &Path, station: Station) -> Result<(Endpoint, Option<Environment>), Failure> {
     let invalid = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let format: &'static Format = &qth::FORMAT;
-    require_existing("site", path, "a site file of SPLAT! (.qth)")?;
+    require_file("site", path, "a site file of SPLAT! (.qth)")?;
     let source = Source::open(path).map_err(Failure::Input)?;
     let dataset = format
         .read(&source, &ReadOptions::new(station.clone()))

@@ -6,14 +6,15 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_command::file_identity::{NamedFile, named};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
+use groundwave_model::radio::antenna::is_omnidirectional;
 use groundwave_model::radio::presets::modems::{MODEMS, Modem};
-use groundwave_model::radio::{Indoor, Pointing, Radio, Station, Surroundings, presets};
+use groundwave_model::radio::{BadValue, Indoor, Pointing, Radio, Station, Surroundings, presets};
 use groundwave_propagation::polarization::Polarization;
 use serde::Serialize;
 
 use super::super::antenna::PATTERN_CONTENT;
-use super::super::quantity::{frequency_mhz, gain_dbi, height_m, power_dbm};
+use super::super::quantity::{frequency_mhz, gain_dbi, height_m, number, power_dbm};
 
 const POLARIZATIONS: [(Polarization, &str); 2] =
     [(Polarization::Vertical, "vertical"), (Polarization::Horizontal, "horizontal")];
@@ -77,15 +78,16 @@ pub struct StationOptions {
     gain_dbi: Vec<f64>,
 
     /// Loss between radio and antenna, dB
-    #[arg(long, value_name = "DB", value_delimiter = ',')]
+    #[arg(long, value_name = "DB", value_delimiter = ',', value_parser = number)]
     feeder_db: Vec<f64>,
 
     /// Boresight, clockwise from true north, deg, -360 to 360; without it a directive antenna looks at the other end
-    #[arg(long, value_name = "DEG", value_delimiter = ',')]
+    #[arg(long, value_name = "DEG", value_delimiter = ',', value_parser = number)]
     azimuth: Vec<f64>,
 
-    /// Tilt of the boresight below the horizon, deg: mechanical with --azimuth, else electrical
-    #[arg(long, value_name = "DEG", value_delimiter = ',')]
+    /// Tilt of the boresight below the horizon, deg: mechanical with --azimuth, else electrical, of omnidirectional
+    /// antennas only
+    #[arg(long, value_name = "DEG", value_delimiter = ',', value_parser = number)]
     tilt: Vec<f64>,
 
     /// Polarisation of the antenna
@@ -101,7 +103,7 @@ pub struct StationOptions {
     indoor: Vec<Indoor>,
 
     /// Length of the rays within woodland around the antenna, m (ITU-R P.833, mixed forest)
-    #[arg(long, value_name = "M", value_delimiter = ',')]
+    #[arg(long, value_name = "M", value_delimiter = ',', value_parser = number)]
     woodland_depth: Vec<f64>,
 }
 
@@ -208,7 +210,7 @@ impl StationOptions {
         if let Some(file) =
             at("pattern", &self.pattern, end)?.filter(|file| *file != Path::new("none"))
         {
-            require_existing("--pattern", file, PATTERN_CONTENT)?;
+            require_file("--pattern", file, PATTERN_CONTENT)?;
             let file = groundwave_scenario::antenna::load(file).map_err(Failure::input)?;
             antenna.gain_dbi = file.gain_dbi.unwrap_or(antenna.gain_dbi);
             *antenna = antenna.clone().with_pattern(file.pattern);
@@ -239,8 +241,58 @@ impl StationOptions {
         if let Some(depth_m) = at("woodland-depth", &self.woodland_depth, end)? {
             station.woodland_depth_m = *depth_m;
         }
-        station.validate().map_err(Failure::input)
+        match station.validate() {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.refusal(end, station, &error)?),
+        }
     }
+
+    /// The refusal of a station at an end, 0 or 1, with the option that has the value at fault.
+    fn refusal(&self, end: usize, station: &Station, error: &BadValue) -> Result<Failure, Failure> {
+        let value = |option: &str, values: &[f64]| {
+            let value = at(option, values, end)?.copied();
+            Ok::<_, Failure>(value)
+        };
+        // A position may have a height of its own.
+        let height = value("height", &self.height)?.filter(|own| *own == station.height_agl_m);
+        let tilt = value("tilt", &self.tilt)?;
+        let options = [
+            ("height_agl_m", "height", height),
+            ("radio.frequency_mhz", "frequency-mhz", value("frequency-mhz", &self.frequency_mhz)?),
+            ("radio.tx_power_dbm", "tx-power-dbm", value("tx-power-dbm", &self.tx_power_dbm)?),
+            ("antenna.gain_dbi", "gain-dbi", value("gain-dbi", &self.gain_dbi)?),
+            ("radio.feeder_loss_db", "feeder-db", value("feeder-db", &self.feeder_db)?),
+            ("pointing.azimuth_deg", "azimuth", value("azimuth", &self.azimuth)?),
+            ("pointing.elevation_deg", "tilt", tilt),
+            ("antenna.electrical_tilt_deg", "tilt", tilt),
+            ("woodland_depth_m", "woodland-depth", value("woodland-depth", &self.woodland_depth)?),
+        ];
+        Ok(by_option(error, &options))
+    }
+
+    /// Refuses a tilt at an end, 0 or 1, where it has no effect.
+    ///
+    /// # Errors
+    /// With the tilt of an antenna that looks at the other end.
+    pub fn require_effect_of_tilt(&self, end: usize, station: &Station) -> Result<(), Failure> {
+        let tilt_deg = at("tilt", &self.tilt, end)?.copied().unwrap_or_default();
+        if tilt_deg == 0.0 || station.pointing.is_some() || is_omnidirectional(&station.antenna) {
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "invalid --tilt: found {tilt_deg} for an antenna that looks at the other end, allowed with --azimuth"
+        )))
+    }
+}
+
+/// The refusal of a value with the option that has it in place of its key; `options` are keys, names of options and
+/// their values, if they have one.
+pub fn by_option(error: &BadValue, options: &[(&str, &str, Option<f64>)]) -> Failure {
+    let option = options.iter().find_map(|&(key, option, value)| {
+        let value = value.filter(|_| key == error.key)?;
+        Some(BadValue::new(format!("--{option}"), value, &error.allowed))
+    });
+    Failure::input(option.unwrap_or_else(|| error.clone()))
 }
 
 fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = &'a str>) -> Failure {

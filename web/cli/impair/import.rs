@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_io_impair::impairment_spec::derived_burst_bytes;
 use groundwave_kernel::batch::Batch;
 use groundwave_kernel::{ForeignQdisc, foreign_qdiscs, import, parse_tc_listing};
@@ -45,7 +45,7 @@ impl Import {
         let qdiscs = match &self.tc {
             Some(path) => {
                 if path != Path::new("-") {
-                    require_existing("--tc", path, "the output of `tc -j qdisc show`")?;
+                    require_file("--tc", path, "the output of `tc -j qdisc show`")?;
                 }
                 let text = listing(path)?;
                 parse_tc_listing(&text, self.interface.as_deref()).map_err(Failure::Input)?

@@ -17,7 +17,7 @@ use groundwave_engine::Engine;
 use groundwave_engine::log::{Header, Reader};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_model::terrain::Flat;
 use groundwave_scenario::formats;
 use groundwave_store::journal_file;
@@ -102,7 +102,7 @@ pub fn local(path: &Path) -> Result<LocalLog, Failure> {
     if is_stdio(path) {
         std::io::stdin().lock().read_to_end(&mut octets)?;
     } else {
-        require_existing("log", path, "a log (.gwlog), as `run --record` writes it")?;
+        require_file("log", path, "a log (.gwlog), as `run --record` writes it")?;
         let head = File::open(path).and_then(|file| {
             let mut head = Vec::new();
             file.take(HEAD_OCTETS).read_to_end(&mut head).map(|_| head)

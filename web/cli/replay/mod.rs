@@ -14,7 +14,7 @@ use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Next, Replayed};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing_if_some;
+use groundwave_http::option_value::require_file_if_some;
 use groundwave_model::EVALUATION;
 use groundwave_model::link::{Probe, ProbeRate};
 use groundwave_model::terrain::Terrain;
@@ -185,7 +185,7 @@ impl Replay {
         let is_written_to_stdout = self.is_written_to_stdout(output)?;
         self.refuse_shared()?;
         let changes = "changes of the simulation (TOML)";
-        require_existing_if_some("--with", self.with.as_deref(), changes)?;
+        require_file_if_some("--with", self.with.as_deref(), changes)?;
         let whole = super::log::local(&self.log)?;
         self.log = whole.path().to_owned();
         let changes =

@@ -14,7 +14,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
-use groundwave_http::option_value::folder_path;
+use groundwave_http::option_value::{folder_path, refuse_file};
 use groundwave_model::EVALUATION;
 use groundwave_scenario::overrides::check_varied;
 use groundwave_scenario::study::CELLS_MAX;
@@ -202,12 +202,7 @@ impl Study {
             }
             return Ok(());
         }
-        if self.output.exists() && !self.output.is_dir() {
-            let file = self.output.display();
-            return Err(Failure::Input(format!(
-                "invalid --output: found the file {file}, allowed a folder"
-            )));
-        }
+        refuse_file("--output", &self.output)?;
         let cells = self.output.join("cells");
         fs::create_dir_all(&cells)
             .map_err(|error| Failure::Machine(format!("{}: {error}", cells.display())))?;

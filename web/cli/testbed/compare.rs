@@ -7,7 +7,7 @@ use clap::Args;
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::testbed::Protocol;
@@ -108,7 +108,7 @@ impl Compare {
     }
 
     fn compare(&self) -> Result<Comparison, Failure> {
-        require_existing("log", &self.log, "a log of `testbed up --record`")?;
+        require_file("log", &self.log, "a log of `testbed up --record`")?;
         let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
         evaluation::compare(&mut log);
         let header = log.header().clone();

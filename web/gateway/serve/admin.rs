@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_credentials::{SecretError, keep_once, random, read_words};
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::require_file;
 
 use crate::services::passwords::check_new;
 
@@ -21,7 +21,7 @@ pub const ADMIN: &str = "admin";
 /// # Errors
 /// When the file cannot be read or others may, or the password is refused.
 pub fn read_password(option: &str, path: &Path, checked: bool) -> Result<String, Failure> {
-    require_existing(option, path, "a file with the password")?;
+    require_file(option, path, "a file with the password")?;
     let password = read_words(path).map_err(Failure::input)?;
     if checked {
         check_new("", &password, ADMIN).map_err(|problem| {

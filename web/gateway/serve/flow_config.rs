@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave_credentials::read_words;
 use groundwave_http::Failure;
-use groundwave_http::option_value::{host_and_port, require_existing};
+use groundwave_http::option_value::{host_and_port, require_file};
 use groundwave_io_gateway::notice::{FlowServers, MqttBroker, SmtpServer};
 use groundwave_outbound::Trust;
 
@@ -82,7 +82,7 @@ fn credentials(
     let Some((user, file)) = user.zip(file) else {
         return Ok(None);
     };
-    require_existing(option, file, "a file with the password")?;
+    require_file(option, file, "a file with the password")?;
     let password = read_words(file).map_err(Failure::input)?;
     Ok(Some((user.clone(), password)))
 }
@@ -97,7 +97,7 @@ impl FlowConfig {
             let path = path.display();
             Failure::Input(format!("invalid --mqtt-ca: {path}: {what}"))
         };
-        require_existing("--mqtt-ca", path, "certificates of authorities (PEM)")?;
+        require_file("--mqtt-ca", path, "certificates of authorities (PEM)")?;
         let pem = std::fs::read_to_string(path).map_err(|err| invalid(err.to_string()))?;
         Trust::check_pem(&pem).map_err(invalid)?;
         Ok(Trust::Authorities(pem))

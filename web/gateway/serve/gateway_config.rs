@@ -15,7 +15,7 @@ use groundwave_gateway::canonical::served;
 use groundwave_gateway::onboarding::AddressPool;
 use groundwave_host::gpio::LineName;
 use groundwave_http::Failure;
-use groundwave_http::option_value::{host_name, interface_name, require_existing};
+use groundwave_http::option_value::{host_name, interface_name, require_file};
 use groundwave_http::tls::Identity;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_io_gateway::nut::NutAddress;
@@ -328,8 +328,8 @@ impl GatewayConfig {
     pub(super) fn tls_identity(&self) -> Result<Option<Identity>, Failure> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
         if let Some((cert, key)) = files {
-            require_existing("--tls-cert", cert, "a certificate (PEM)")?;
-            require_existing("--tls-key", key, "the key of the certificate (PEM)")?;
+            require_file("--tls-cert", cert, "a certificate (PEM)")?;
+            require_file("--tls-key", key, "the key of the certificate (PEM)")?;
             check_private(key).map_err(Failure::input)?;
         }
         let read = |(cert, key)| Identity::read(cert, key).map_err(Failure::Input);

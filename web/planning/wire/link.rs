@@ -24,6 +24,9 @@ pub struct LinkQuestion {
     #[serde(default = "samples", deserialize_with = "saturating")]
     #[schemars(schema_with = "whole_number")]
     pub samples: i64,
+    /// One sample per terrain post, 32 to 1024, in place of `samples`: as the links of a deployment have.
+    #[serde(default)]
+    pub is_per_post: bool,
 }
 
 /// Link analysis.

@@ -53,21 +53,22 @@ impl TerrainOptions {
         needed: impl FnOnce() -> Result<Vec<TileId>, Failure>,
         all: impl FnOnce() -> Result<Vec<TileId>, Failure>,
     ) -> Result<Option<Self>, Failure> {
-        let is_question = self.is_offering && !self.offline && !self.flat_earth && is_dialogue();
-        if !self.fetch && !is_question {
+        let is_question =
+            self.is_offering && !self.is_offline() && !self.flat_earth && is_dialogue();
+        if !self.is_fetching() && !is_question {
             return Ok(None);
         }
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let (source, url) =
             (variable("GROUNDWAVE_TERRAIN_SOURCE"), variable("GROUNDWAVE_TERRAIN_URL"));
         let folder = match self.cache_folder() {
-            Err(_) if !self.fetch => return Ok(None),
+            Err(_) if !self.is_fetching() => return Ok(None),
             folder => folder?,
         };
         let fetching = Fetching::new(folder, source.as_deref(), url.as_deref(), None)?;
-        let squares = if self.fetch { all()? } else { needed().unwrap_or_default() };
+        let squares = if self.is_fetching() { all()? } else { needed().unwrap_or_default() };
         let missing = fetching.lacking(&squares, &*ground.terrain)?;
-        if !self.fetch {
+        if !self.is_fetching() {
             if missing.is_empty() || !has_consent(&fetching.terms(&missing))? {
                 return Ok(None);
             }

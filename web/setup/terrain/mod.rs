@@ -85,7 +85,7 @@ pub struct TerrainOptions {
     pub is_offering: bool,
 
     /// Fetch nothing: of land cover at an address, windows that were read before are used
-    #[arg(long, env = "GROUNDWAVE_OFFLINE", value_parser = BoolishValueParser::new(), conflicts_with = "fetch")]
+    #[arg(long, env = "GROUNDWAVE_OFFLINE", value_parser = BoolishValueParser::new())]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
 
@@ -155,9 +155,9 @@ impl TerrainOptions {
             flat_earth: self.flat_earth || other.flat_earth,
             terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
             posts: self.posts.or(other.posts),
-            fetch: self.fetch || other.fetch,
+            fetch: self.is_fetching() || other.fetch,
             is_offering: self.is_offering || other.is_offering,
-            offline: self.offline || other.offline,
+            offline: self.is_offline() || other.offline,
             fallbacks: Fallbacks::default(),
             memory_mb: self.memory_mb.or(other.memory_mb),
         }
@@ -201,7 +201,7 @@ impl TerrainOptions {
         let default = || user_cache().filter(|folder| !is_named && has_files(folder));
         match &self.terrain_cache {
             // The first fetch makes it.
-            Some(folder) if self.fetch && !folder.exists() => None,
+            Some(folder) if self.is_fetching() && !folder.exists() => None,
             Some(folder) => Some(folder.clone()),
             None => default(),
         }
@@ -217,7 +217,7 @@ impl TerrainOptions {
     /// The options as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        serde_json::json!(self).to_string()
+        serde_json::json!(Self { offline: self.is_offline(), ..self.clone() }).to_string()
     }
 
     /// Options that were written as JSON; none where they cannot be read.
@@ -253,7 +253,7 @@ impl TerrainOptions {
         let is_supplied = is_tiled
             || (self.srtm_dir.is_some() && !(srtm_dir && scenario.names_terrain))
             || (self.terrain_cache.is_some() && !terrain_cache)
-            || (self.fetch && !(fetch && scenario.names_terrain));
+            || (self.is_fetching() && !(fetch && scenario.names_terrain));
         match &scenario.terrain {
             ScenarioTerrain::Flat { .. } if is_supplied => {
                 self.supplied(scenario, |options| options.tiles(None, None, None))
@@ -290,7 +290,7 @@ impl TerrainOptions {
             geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
             flat_earth: self.flat_earth,
             land_cover: self.land_cover.clone(),
-            is_offline: self.offline,
+            is_offline: self.is_offline(),
             posts: first(self.posts.as_ref(), of_posts, posts).unwrap_or_default(),
             memory_mb: self.memory_mb,
         })
@@ -300,7 +300,7 @@ impl TerrainOptions {
     fn cover_alone(&self) -> Sources {
         Sources {
             land_cover: self.land_cover.clone(),
-            is_offline: self.offline,
+            is_offline: self.is_offline(),
             ..Sources::default()
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use groundwave_files::address::is_address;
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
-use groundwave_http::option_value::require_existing;
+use groundwave_http::option_value::{refuse_folder, require_existing};
 use groundwave_model::EVALUATION;
 use groundwave_model::terrain::{Flat, Posts, Terrain};
 use groundwave_simulation::evaluation;
@@ -68,6 +68,8 @@ pub(super) fn user_cache() -> Option<PathBuf> {
 pub const TERRAIN_CONTENT: &str = "a folder of .hgt tiles or GeoTIFF files";
 /// Content of a file of the geoid, for messages.
 pub const GEOID_CONTENT: &str = "EGM96 as WW15MGH.DAC or egm96_15.gtx";
+/// Key of the geoid in documents.
+const GEOID_KEY: &str = "geoid";
 /// Content of land cover, for messages.
 pub(super) const COVER_CONTENT: &str =
     "a folder of GeoTIFF files of land cover, or the address (https://) of one";
@@ -86,7 +88,13 @@ pub(super) fn require(
         return Ok(());
     };
     let is_own = own.is_some_and(|own| own == path);
-    require_existing(if is_own { option } else { key }, path, allowed)
+    let name = if is_own { option } else { key };
+    require_existing(name, path, allowed)?;
+    // The others are folders.
+    match key {
+        GEOID_KEY => refuse_folder(name, path, allowed),
+        _ => Ok(()),
+    }
 }
 
 impl TerrainOptions {
@@ -97,7 +105,7 @@ impl TerrainOptions {
     ) -> Result<(), Failure> {
         let names = ["--srtm-dir", "folder of terrain"];
         require(folder, self.srtm_dir.as_ref(), names, TERRAIN_CONTENT)?;
-        require(geoid, self.geoid.as_ref(), ["--geoid", "geoid"], GEOID_CONTENT)?;
+        require(geoid, self.geoid.as_ref(), ["--geoid", GEOID_KEY], GEOID_CONTENT)?;
         let names = ["--terrain-cache", "folder of fetched terrain"];
         require(cache, self.terrain_cache.as_ref(), names, CACHE_CONTENT)
     }

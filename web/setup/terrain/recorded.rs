@@ -39,7 +39,7 @@ impl TerrainOptions {
             Some(names) => Some(self.land_cover_of(names, "log", None)?),
             None => None,
         };
-        let (is_offline, memory_mb) = (self.offline, self.memory_mb);
+        let (is_offline, memory_mb) = (self.is_offline(), self.memory_mb);
         if inputs.contains_key(NO_TERRAIN) {
             return open(Sources {
                 geoid,

@@ -4,8 +4,6 @@ import { closes } from '../verdict';
 
 /** Rows of links on paper: those that carry most. */
 export const LINKS_MAX = 60;
-/** Points of a path: the report needs its sums alone. */
-const SAMPLES = 256;
 
 export interface Row {
   link: Link;
@@ -27,7 +25,7 @@ export async function rows(links: readonly Link[], progress: (share: number) => 
   const found: Row[] = [];
   const shown = links.slice(0, LINKS_MAX);
   for (const [at, link] of shown.entries()) {
-    const body = { tx_node_id: link.a_node_id, rx_node_id: link.b_node_id, samples: SAMPLES };
+    const body = { tx_node_id: link.a_node_id, rx_node_id: link.b_node_id, is_per_post: true };
     found.push({ link, analysis: await wanted(api.POST('/api/v1/links/analyze', { body })).catch(() => null) });
     progress((at + 1) / shown.length);
   }

@@ -22,7 +22,7 @@ import { Ground } from './ground.svelte';
 import { History, Unfinished, type Command } from './history.svelte';
 import { Imports } from './imports.svelte';
 import { LinkEnds } from './link-ends.svelte';
-import { Paths, SAMPLES, type Spot } from './paths.svelte';
+import { Paths, type Spot } from './paths.svelte';
 import { Patterns } from './patterns.svelte';
 import { Plan } from './plan.svelte';
 import { Previews } from './preview.svelte';
@@ -422,7 +422,7 @@ export class App {
     // The numbers of another pair are not those of this one.
     if (this.analysis && (this.analysis.tx_node_id !== tx || this.analysis.rx_node_id !== rx)) this.analysis = null;
     try {
-      const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, samples: SAMPLES } }));
+      const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, is_per_post: true } }));
       if (turn !== this.#analysing) return;
       const [from, to] = ends;
       this.#basis = environment && from && to ? { analysis: found, ends: [from, to], environment } : null;

@@ -7,8 +7,8 @@ import type { Plan } from './plan.svelte';
 /** An end of a path before its ground is asked for. */
 export type Spot = Omit<End, 'ground_msl_m'>;
 
-/** Samples of a profile. */
-export const SAMPLES = 512;
+/** Samples of a profile between places without nodes. */
+const SAMPLES = 512;
 /** Antenna at a place without a node, m above ground: that of a new node. */
 const HEIGHT_AGL_M = 10;
 /** Frequency of a path without a radio, MHz. */

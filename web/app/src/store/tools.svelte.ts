@@ -118,7 +118,7 @@ export class Tools {
     to: string,
   ): Promise<{ from: string; to: string; terrain_known: boolean; data_rate_bps: number; link_margin_db: number }> {
     const { result, reverse, terrain_known } = await wanted(
-      api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, samples: 512 } }),
+      api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, is_per_post: true } }),
     );
     return {
       from,
