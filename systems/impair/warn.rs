@@ -20,7 +20,7 @@ pub struct Surroundings {
 /// Longest jitter the kernel keeps, ns.
 const JITTER_NS_MAX: u64 = i32::MAX as u64;
 
-/// Smallest share that the kernel draws, percent: one of 2^32 - 1 steps.
+/// Minimum share that the kernel draws, percent: one of 2^32 - 1 steps.
 const SHARE_PCT_MIN: f64 = 100.0 / u32::MAX as f64;
 
 /// Warnings about `impairment` in these `surroundings`, in the order of its fields.
