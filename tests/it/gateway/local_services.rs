@@ -251,7 +251,7 @@ fn requests_and_answers_are_passed_on_without_credentials_and_once() {
     let admin = bench.login("admin");
     let body = "{\"rate\" :  {\"bps\":1000,\"burst_bytes\":1514}}";
     let put = || {
-        let request = Request::put(format!("{PORT1}?x=1"))
+        let request = Request::put(format!("{PORT1}?_=1"))
             .header(header::AUTHORIZATION, format!("Bearer {admin}"))
             .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
             .header(header::COOKIE, "secret=1")
