@@ -41,6 +41,9 @@ fn a_network_is_made_changed_and_removed_by_its_revision() {
     assert_eq!(stale.problem(412), "precondition-failed");
     let foreign = matching(&bench, &admin, "PUT", &path, "\"abc\"", &body);
     assert_eq!(foreign.problem(412), "precondition-failed");
+    let weak = matching(&bench, &admin, "PUT", &path, "W/\"2\"", &wider);
+    assert_eq!(weak.problem(412), "precondition-failed");
+    matching(&bench, &admin, "PUT", &path, "\"x\", \"2\"", &wider).is(200);
 
     let viewer = bench.login("viewer");
     assert_eq!(bench.get(&viewer, &path).is(200), changed);
