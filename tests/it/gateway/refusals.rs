@@ -59,3 +59,16 @@ fn a_copy_with_a_weak_tag_or_any_is_known() {
         assert_eq!(again.status, 304, "{known}");
     }
 }
+
+#[test]
+fn reversed_ranges_are_refused_by_all_lists() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let range = "from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z";
+    let flow = "00000000-0000-7000-8000-000000000000";
+    for path in [format!("/v1/flows/{flow}/executions"), "/v1/admin/audit".to_owned()] {
+        let refused = bench.get(&admin, &format!("{path}?{range}"));
+        assert_eq!(refused.problem(422), "invalid-body", "{path}");
+        assert_eq!(refused.json()["errors"][0]["pointer"], "/from", "{path}");
+    }
+}
