@@ -113,7 +113,7 @@ fn admit(
     if host.is_some_and(|host| !guard.settings.answers_to(host)) {
         return Err(forbidden("unknown host name in the header Host"));
     }
-    let what = "invalid path: found bytes that are no UTF-8, allowed UTF-8";
+    let what = "invalid path: found bytes other than UTF-8, allowed UTF-8";
     let params = params.map_err(|_| Problem::bad_request(what));
     // Without an operation the router answers 404 or 405.
     let Some(operation) = operation.filter(|operation| operation.rule.role.is_some()) else {
