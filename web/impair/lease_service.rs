@@ -93,8 +93,10 @@ impl Daemon {
         self.leases.lock().await.table.clone()
     }
 
-    /// Response of a reading, with the leases of the direction.
-    pub async fn state(&self, direction: Direction, applied: Applied) -> AppliedState {
+    /// Response of a reading, with the leases of the direction and the refusal of its last request.
+    pub async fn state(&self, direction: Direction, mut applied: Applied) -> AppliedState {
+        let refusal = self.refusal(direction, &applied);
+        applied.divergence.extend(refusal);
         let state = AppliedState::of(direction, applied, self.requested(direction));
         state.with_leases(&self.leases.lock().await.table)
     }
