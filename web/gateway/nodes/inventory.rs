@@ -172,13 +172,20 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
     })
 }
 
-/// Checks that tags can be seen.
+/// Checks that tags can be seen, and that each occurs once.
 ///
 /// # Errors
 /// 422 with the tag.
 pub fn check_tags(tags: &[String]) -> Result<(), Problem> {
-    let mut tags = tags.iter().enumerate();
-    tags.try_for_each(|(index, tag)| name::check(&format!("/tags/{index}"), tag))
+    for (index, tag) in tags.iter().enumerate() {
+        let pointer = format!("/tags/{index}");
+        name::check(&pointer, tag)?;
+        if tags[..index].contains(tag) {
+            let message = format!("invalid tag: found {tag:?} twice, allowed once");
+            return Err(Problem::field(&pointer, FieldCode::NotAllowed, message));
+        }
+    }
+    Ok(())
 }
 
 /// Update a node
