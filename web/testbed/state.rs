@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
 
-/// Longest wait of a change for the next step of a slow world.
+/// Maximum wait of a change for the next step of a slow world.
 const STEP_WAIT: Duration = Duration::from_secs(1);
 
 /// The controller's parts. Cheap to clone.

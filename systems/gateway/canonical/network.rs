@@ -30,8 +30,8 @@ pub struct Network {
     #[garde(length(max = 16))]
     #[schemars(with = "Vec<uuid::Uuid>")]
     pub underlay_domain_ids: Vec<Id<UnderlayDomain>>,
-    /// Node that serves it; absent for this gateway. While the node is removed, nobody serves it. Of the networks of this gateway the oldest is
-    /// the one that nodes get their addresses of.
+    /// Node that serves it; absent for this gateway. While the node is removed, nobody serves it. Of the
+    /// networks of this gateway the oldest is the one that nodes get their addresses of.
     #[serde(default)]
     #[garde(skip)]
     #[schemars(with = "Option<uuid::Uuid>")]

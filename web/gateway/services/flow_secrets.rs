@@ -1,9 +1,9 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
 //!
 //! Those of a webhook are its header `Authorization`, the key of its signature, the path of its URL, its other
-//! headers, texts in fields of its body whose names are those of secrets (`token`, `api_key`), pairs with such names in
-//! texts of its body, and URLs with a path there; of a call of an external system, an MQTT message, a node command and a
-//! variable that is set, texts in fields with such names; of a flow, its variables with such names.
+//! headers, texts in fields of its body whose names are those of secrets (`token`, `api_key`), texts there with
+//! pairs of such names, and URLs with a path there; of a call of an external system, an MQTT message, a node
+//! command and a variable that is set, texts in fields with such names; of a flow, its variables with such names.
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
