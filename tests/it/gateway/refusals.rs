@@ -44,7 +44,7 @@ fn a_path_that_is_no_text_passes_the_guard_like_others() {
     assert!(refused.headers.contains_key("x-request-id"));
     bench.get("", "/v1/none/%ff").problem(404);
     let two_spaces = format!("Bearer  {viewer}");
-    let answer = with_field(&bench, "", "/v1/nodes", ("authorization", &two_spaces));
+    let answer = with_field(&bench, "", "/v1/nodes", ("authorization", two_spaces.as_str()));
     answer.is(200);
 }
 
@@ -55,7 +55,7 @@ fn a_copy_with_a_weak_tag_or_any_is_known() {
     let path = "/v1/mesh/topology";
     let tag = bench.get(&viewer, path).headers["etag"].to_str().unwrap().to_owned();
     for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", W/{tag}"), "*".to_owned()] {
-        let again = with_field(&bench, &viewer, path, ("if-none-match", &known));
+        let again = with_field(&bench, &viewer, path, ("if-none-match", known.as_str()));
         assert_eq!(again.status, 304, "{known}");
     }
 }
