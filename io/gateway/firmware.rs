@@ -19,6 +19,9 @@ pub enum UploadError {
     /// More bytes than allowed.
     #[error("image too large: allowed 1 to {0} bytes")]
     TooLarge(u64),
+    /// No bytes.
+    #[error("empty image: allowed 1 byte or more")]
+    Empty,
     /// Not the bytes that were announced.
     #[error("wrong digest: found SHA-256 {found} of {size_bytes} bytes")]
     Digest {
@@ -149,15 +152,18 @@ impl ImageUpload {
     /// Keeps the image as `id` if its digest is `sha256`, hexadecimal; returns its size, bytes.
     ///
     /// # Errors
-    /// [`UploadError::Digest`], and those of the disk.
+    /// [`UploadError::Empty`], [`UploadError::Digest`], and those of the disk.
     pub fn finish(
         self,
         folder: &FirmwareFolder,
         id: Uuid,
         sha256: &str,
     ) -> Result<u64, UploadError> {
+        if self.size_bytes == 0 {
+            return Err(UploadError::Empty);
+        }
         let digest = hex(&self.digest.finalize());
-        if digest != sha256 || self.size_bytes == 0 {
+        if digest != sha256 {
             return Err(UploadError::Digest { found: digest, size_bytes: self.size_bytes });
         }
         self.file.as_file().sync_all()?;
@@ -191,9 +197,10 @@ mod tests {
             upload.finish(&folder, id, ABC)
         };
         assert!(matches!(upload(b"abcd", 3), Err(UploadError::TooLarge(3))));
-        for wrong in [&b"abd"[..], b"", b"ab"] {
+        for wrong in [&b"abd"[..], b"ab"] {
             assert!(matches!(upload(wrong, 9), Err(UploadError::Digest { .. })), "{wrong:?}");
         }
+        assert!(matches!(upload(b"", 9), Err(UploadError::Empty)));
         assert_eq!(names(&path), 0);
         assert_eq!(upload(b"abc", 3).unwrap(), 3);
         // Never over another one.

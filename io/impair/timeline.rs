@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use groundwave_impair::{Direction, Impairment, Rate};
+use groundwave_impair::{Direction, Impairment, Rate, Refusal};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
 
-use super::impairment_spec::{ImpairmentSpec, ParseError};
+use super::impairment_spec::{ImpairmentSpec, KNOBS, ParseError};
 use super::{mahimahi, presets, quantity, rate_table, trace_rates};
 
 /// Steps in one timeline: a day in steps of 100 ms, for both directions.
@@ -252,9 +252,27 @@ pub fn resolve(
     let whole = below.with(spec);
     let fault = |error: ParseError| (format!("set.{}", error.key), error.reason);
     let impairment = whole.impairment().map_err(fault)?;
-    let checked = impairment.validate();
-    checked.map_err(|refusal| ("set".to_owned(), refusal.to_string()))?;
+    impairment.validate().map_err(|refusal| place(&whole, &refusal))?;
     Ok(impairment)
+}
+
+/// Key and reason of a value that is not allowed: the knob whose text gave it.
+fn place(spec: &ImpairmentSpec, refusal: &Refusal) -> (String, String) {
+    if let Refusal::Invalid { key, found, allowed } = refusal
+        && let Some(knob) = knob_of(spec, key)
+    {
+        return (format!("set.{knob}"), format!("found {found}, allowed {allowed}"));
+    }
+    ("set".to_owned(), refusal.to_string())
+}
+
+/// The knob whose text gave the value at a key of an impairment.
+fn knob_of(spec: &ImpairmentSpec, key: &str) -> Option<&'static str> {
+    let (field, rest) = key.split_once('.').unwrap_or((key, ""));
+    let texts = KNOBS.iter().zip(spec.texts());
+    let of_field = texts.filter(|(knob, text)| text.is_some() && knob.field.name() == field);
+    let knobs: Vec<&'static str> = of_field.map(|(knob, _)| knob.key).collect();
+    knobs.iter().find(|knob| rest.contains(**knob)).or(knobs.first()).copied()
 }
 
 /// The spec of a preset for a direction: ports with odd numbers carry what goes down, the others what

@@ -103,6 +103,7 @@ fn wrong_lines_are_named() {
             "[[step]]\nat = \"0s\"\nset = { loss = \"200%\" }\n",
             "t.toml:3:16: step[0].set.loss: found \"200%\"",
         ),
+        ("[[step]]\nat = \"0s\"\nset = { rate = \"0\" }\n", "step[0].set.rate: found 0"),
         ("[[step]]\nat = \"0s\"\nset = { los = \"2%\" }\n", "did you mean \"loss\""),
         ("[[step]]\nat = \"0s\"\n[[step]]\nat = \"0s\"\n", "two steps of port1 at 0"),
         ("length = \"1s\"\n[[step]]\nat = \"2s\"\n", "a length of 2s or more"),

@@ -26,7 +26,7 @@ mod tests;
 mod warn;
 
 use groundwave_engine::{Builder, Phase};
-pub use groundwave_values::{Cidr, PortRange};
+pub use groundwave_values::{Cidr, PortRange, Refusal};
 
 pub use capability::{Capabilities, Extensions, Missing};
 pub use check::{DURATION_NS_MAX, RATE_BPS_MIN, TABLE_NAME_CHARS_MAX, check_table_name};

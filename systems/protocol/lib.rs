@@ -19,7 +19,8 @@ pub use heartbeat::{
 };
 pub use hostname::{check_hostname, is_hostname};
 pub use metrics::{
-    CORE_METRICS, METRICS_MAX, NAMES_MAX, Reading, Readings, Sample, check_metric, unit_of,
+    CORE_METRICS, METRICS_MAX, NAMES_MAX, Reading, Readings, Sample, check_metric, check_reading,
+    unit_of,
 };
 pub use node_state::NodeState;
 pub use proof::{

@@ -95,6 +95,22 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Checks a reading of a node: as [`check_metric`], and that a count is whole and an enumerated value exists.
+/// Commands recorded before have other readings as well.
+///
+/// # Errors
+/// [`Refusal::Invalid`] with the name.
+pub fn check_reading(name: &str, value: f64) -> Result<(), Refusal> {
+    check_metric(name, value)?;
+    let allowed = match name {
+        "gps.fix_mode" if ![0.0, 2.0, 3.0].contains(&value) => "0, 2 or 3",
+        "ups.on_battery" | "ups.low_battery" if value.fract() != 0.0 => "0 or 1",
+        _ if unit_of(name) == Some("count") && value.fract() != 0.0 => "a whole number from 0",
+        _ => return Ok(()),
+    };
+    Err(Refusal::invalid(format!("metrics.{name}"), value, allowed))
+}
+
 /// Maximum of a reading: sums of all readings of a series stay finite.
 const VALUE_MAX: f64 = 1e290;
 
@@ -186,5 +202,29 @@ mod tests {
         }
         assert_eq!(check_metric("gps.lon_deg", -180.0), Ok(()));
         assert_eq!(check_metric("i2c.a.b", -1e200), Ok(()));
+    }
+
+    #[test]
+    fn counts_are_whole_and_enumerated_values_exist() {
+        for (name, value) in [
+            ("gps.fix_mode", 1.0),
+            ("gps.fix_mode", 2.5),
+            ("mesh.plink_estab", 0.5),
+            ("gps.sats_used", 7.25),
+            ("ups.on_battery", 0.5),
+            ("mesh.signal_dbm", -1e308),
+        ] {
+            assert!(check_reading(name, value).is_err(), "{name} {value}");
+        }
+        for (name, value) in [
+            ("gps.fix_mode", 0.0),
+            ("gps.fix_mode", 2.0),
+            ("gps.fix_mode", 3.0),
+            ("gps.sats_used", 7.0),
+            ("ups.low_battery", 1.0),
+            ("mesh.tx_mbps", 1.5),
+        ] {
+            assert_eq!(check_reading(name, value), Ok(()), "{name} {value}");
+        }
     }
 }

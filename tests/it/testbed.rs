@@ -174,6 +174,17 @@ async fn paused_world_steps_on_request_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn slow_world_takes_a_step_for_a_change() {
+    let bench = bench();
+    // The next step is a million seconds away.
+    let slow = bench.call("PUT", "/v1/pace", Some(json!({"speed": 1e-6}))).await;
+    let fail = bench.call("POST", "/v1/nodes/west/fail", None);
+    let failed = tokio::time::timeout(std::time::Duration::from_secs(60), fail).await.unwrap();
+    assert_eq!(failed["tick"].as_u64(), slow["tick"].as_u64().map(|tick| tick + 1));
+    bench.call("PUT", "/v1/pace", Some(json!({"speed": 0.0}))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn invalid_requests_give_problems() {
     let bench = bench();
     let check = async |method: &str, path: &str, body: Value, status: u16, words: &str| {
@@ -190,6 +201,7 @@ async fn invalid_requests_give_problems() {
     check("POST", "/v1/links/cut", json!({"a": "west", "b": "west"}), 400, "allowed two nodes")
         .await;
     check("PUT", "/v1/pace", json!({"speed": -1.0}), 400, "0 to 1000").await;
+    check("PUT", "/v1/pace?dry_run=1", json!({"speed": 1.0}), 400, "allowed none").await;
     check("POST", "/v1/steps", json!({"steps": 0}), 400, "1 to 100000").await;
     let lies = json!({"from": "west", "to": "east", "measured": {"sent": 1, "received": 2}});
     check("POST", "/v1/probes", lies, 400, "at most the 1 sent").await;

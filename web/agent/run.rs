@@ -289,9 +289,10 @@ impl Agent {
         };
         let settings = join.settings.clone();
         let response = self.post("/v1/nodes/join", &join).await?;
-        // Earlier gateways list no rejected entries.
+        // Earlier gateways list no rejected entries, or do not count them.
         let reply = decode::<JoinReply>(&response).unwrap_or_default();
-        self.report_rejected("report of the node", &reply.rejected, reply.rejected.len());
+        let count = reply.rejected_count.max(reply.rejected.len());
+        self.report_rejected("report of the node", &reply.rejected, count);
         self.reported_settings = settings;
         self.reported_version = version;
         Ok(())

@@ -44,6 +44,8 @@ pub struct Join<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub struct JoinReply {
     #[serde(default)]
+    pub rejected_count: usize,
+    #[serde(default)]
     pub rejected: Vec<RejectedEntry>,
 }
 

@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::middleware::from_fn_with_state;
 use axum::response::{Response, Sse};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter, UtoipaMethodRouterE
 
 use super::document::{About, ApiDocument, Schemas};
 use super::problem::Problem;
-use super::route::{QueryParameters, body_limit};
+use super::route::{QueryParameters, body_limit, described_only};
 use super::show::Json;
 
 /// Parameter of a handler, as its operation describes it.
@@ -236,8 +237,15 @@ impl<S: Clone + Send + Sync + 'static, R: Clone> Endpoints<S, R> {
                     });
                 }
             }
-            let parameters = Extension(QueryParameters(parameters.into()));
-            self.router = self.router.routes(handler.route.layer(parameters));
+            // The start page reads parameters by itself, such as a place that another page hands over.
+            let route = match paths.get("/") {
+                Some(_) => handler.route,
+                None => {
+                    let parameters = QueryParameters(parameters.into());
+                    handler.route.layer(from_fn_with_state(parameters, described_only))
+                }
+            };
+            self.router = self.router.routes(route);
         }
         self
     }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::endpoints::{Describe, add_body};
-use super::route::{BodyLimit, QueryParameters};
+use super::route::BodyLimit;
 use super::unique_keys::UniqueKeys;
 use super::{Problem, Schemas, strict};
 
@@ -58,7 +58,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        only_described(parts)?;
         let extract::Query(query) = extract::Query::<T>::from_request_parts(parts, state).await?;
         Ok(Self(query))
     }
@@ -72,27 +71,8 @@ impl<S: Send + Sync> FromRequestParts<S> for RawQuery {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        only_described(parts)?;
         Ok(Self(parts.uri.query().map(str::to_owned)))
     }
-}
-
-/// Checks that the operation describes each query parameter: one with a mistake in its name would be a
-/// filter that lets everything pass. Names that begin with `_` keep caches away.
-///
-/// # Errors
-/// 400 for others.
-fn only_described(parts: &Parts) -> Result<(), Problem> {
-    let Some(QueryParameters(described)) = parts.extensions.get() else { return Ok(()) };
-    let query = parts.uri.query().unwrap_or_default();
-    for (name, _) in form_urlencoded::parse(query.as_bytes()) {
-        if !name.starts_with('_') && !described.iter().any(|parameter| **parameter == *name) {
-            let allowed = described.join(", ");
-            let detail = format!("invalid query parameter: found {name:?}, allowed {allowed}");
-            return Err(Problem::bad_request(detail));
-        }
-    }
-    Ok(())
 }
 
 /// Checks that a body is not compressed.

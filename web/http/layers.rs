@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, Version, header
 use axum::middleware::{Next, from_fn};
 use axum::response::IntoResponse;
 use tower::ServiceBuilder;
-use tower::util::MapResponseLayer;
+use tower::util::{MapRequestLayer, MapResponseLayer};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
@@ -52,6 +52,7 @@ pub fn any_origin(router: Router) -> Router {
     let worn = ServiceBuilder::new()
         .layer(cors)
         .layer(from_fn(framed))
+        .layer(MapRequestLayer::new(with_identity))
         .layer(CompressionLayer::new())
         .layer(body_limit(BODY_BYTES_MAX))
         .layer(MapResponseLayer::new(retry_later))
@@ -68,6 +69,7 @@ pub fn own_origin(router: Router) -> Router {
     let compressed = DefaultPredicate::new().and(pictures);
     let worn = ServiceBuilder::new()
         .layer(from_fn(framed))
+        .layer(MapRequestLayer::new(with_identity))
         .layer(CompressionLayer::new().compress_when(compressed))
         .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
@@ -155,6 +157,32 @@ async fn framed(request: Request, next: Next) -> axum::response::Response {
     let mut response = Problem::bad_request(what).with_usual_kind().into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+/// Lets a request that refuses bodies without a coding have one as the last choice, as RFC 9110 12.5.3 permits: the
+/// compression would set 406 on the answer to a change that was made.
+fn with_identity(mut request: Request) -> Request {
+    let values = request.headers().get_all(header::ACCEPT_ENCODING).iter();
+    let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    let mut codings: Vec<&str> = values.iter().flat_map(|value| value.split(',')).collect();
+    let is_refused = |one: &str, name: &str| {
+        one.split_once(';').is_some_and(|(coding, weight)| {
+            let digits =
+                weight.trim().strip_prefix(['q', 'Q']).and_then(|rest| rest.strip_prefix('='));
+            let is_zero = digits
+                .is_some_and(|digits| digits.bytes().all(|digit| matches!(digit, b'0' | b'.')));
+            is_zero && coding.trim().eq_ignore_ascii_case(name)
+        })
+    };
+    if !codings.iter().any(|one| is_refused(one, "identity") || is_refused(one, "*")) {
+        return request;
+    }
+    codings.retain(|one| !is_refused(one, "identity"));
+    codings.push("identity;q=0.001");
+    if let Ok(value) = HeaderValue::try_from(codings.join(",")) {
+        request.headers_mut().insert(header::ACCEPT_ENCODING, value);
+    }
+    request
 }
 
 /// Adds `Retry-After` to responses 429 and 503 that have none.
@@ -295,6 +323,29 @@ mod tests {
                 assert_eq!(response.status().as_u16(), status, "{line}");
                 let connection = response.headers().get(header::CONNECTION);
                 assert_eq!(connection.is_some_and(|value| value == "close"), ends, "{line}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn answer_without_an_accepted_coding_has_none() {
+        let router = Router::new().route("/", post(|| async { "made ".repeat(1000) }));
+        for router in [any_origin(router.clone()), own_origin(router)] {
+            for (accepted, coding) in [
+                ("gzip;q=0,identity;q=0", None),
+                ("identity;q=0, *;q=0.0", None),
+                ("*;q=0", None),
+                ("br, Identity; q=0.000", None),
+                ("gzip, identity;q=0", Some("gzip")),
+                ("gzip, *;q=0", Some("gzip")),
+                ("identity, *;q=0", None),
+            ] {
+                let request = Request::post("/").header(header::ACCEPT_ENCODING, accepted);
+                let request = request.body(Body::empty()).unwrap();
+                let answer = router.clone().oneshot(request).await.unwrap();
+                assert_eq!(answer.status(), StatusCode::OK, "{accepted}");
+                let used = answer.headers().get(header::CONTENT_ENCODING);
+                assert_eq!(used.map(|value| value.to_str().unwrap()), coding, "{accepted}");
             }
         }
     }

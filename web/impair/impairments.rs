@@ -66,8 +66,8 @@ pub async fn replace_impairment(
     headers: HeaderMap,
     JsonBody(NewImpairment(wanted)): JsonBody<NewImpairment>,
 ) -> Result<Revised, Problem> {
-    let revision = if_match(&headers);
-    let outcome = daemon.replace(direction, wanted.clone(), beneath, revision).await;
+    let revisions = if_match(&headers);
+    let outcome = daemon.replace(direction, wanted.clone(), beneath, revisions.as_deref()).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
     let applied = audit::change(peer, direction, Some(&wanted), outcome)?;
     Ok(revised(daemon.state(direction, applied).await))

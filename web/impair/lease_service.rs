@@ -93,28 +93,31 @@ impl Daemon {
         self.leases.lock().await.table.clone()
     }
 
-    /// Response of a reading, with the leases of the direction.
-    pub async fn state(&self, direction: Direction, applied: Applied) -> AppliedState {
+    /// Response of a reading, with the leases of the direction and the refusal of its last request.
+    pub async fn state(&self, direction: Direction, mut applied: Applied) -> AppliedState {
+        let refusal = self.refusal(direction, &applied);
+        applied.divergence.extend(refusal);
         let state = AppliedState::of(direction, applied, self.requested(direction));
         state.with_leases(&self.leases.lock().await.table)
     }
 
     /// Replaces the state of a direction, beneath its leases; without `beneath`, leased fields that have
-    /// the value in force were read and stay what they were. With `revision`, only that of the direction.
+    /// the value in force were read and stay what they were. With `revisions`, only if the direction has one
+    /// of them.
     pub async fn replace(
         &self,
         direction: Direction,
         wanted: Impairment,
         beneath: bool,
-        revision: Option<&str>,
+        revisions: Option<&[&str]>,
     ) -> Outcome {
         // The leases may cover every field of it, and the world would not see it now.
         if let Err(refusal) = wanted.validate() {
             return Outcome { before: None, after: Err(refusal.into()) };
         }
         let mut store = self.leases.lock().await;
-        if let Some(revision) = revision
-            && let Err(problem) = self.check_revision(&store.table, direction, revision).await
+        if let Some(revisions) = revisions
+            && let Err(problem) = self.check_revision(&store.table, direction, revisions).await
         {
             return Outcome { before: None, after: Err(problem) };
         }
@@ -149,11 +152,11 @@ impl Daemon {
         &self,
         leases: &Leases,
         direction: Direction,
-        revision: &str,
+        revisions: &[&str],
     ) -> Result<(), Problem> {
         let applied = self.read(direction).await?;
         let present = AppliedState::of(direction, applied, None).with_leases(leases);
-        if present.revision() == revision {
+        if revisions.contains(&present.revision().as_str()) {
             return Ok(());
         }
         let what = format!("{direction} has changed since the revision in If-Match: read it again");

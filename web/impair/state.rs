@@ -10,8 +10,8 @@ use axum::http::StatusCode;
 use groundwave_engine::Handle;
 use groundwave_http::Problem;
 use groundwave_impair::{
-    Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
-    Snapshot,
+    Applied, Capabilities, Direction, DivergenceItem, DivergenceKind, Failure, FailureKind,
+    Impairment, LinkStats, SetImpairment, Snapshot,
 };
 use groundwave_io_impair::port_name::PortName;
 use groundwave_kernel::DriverHandle;
@@ -212,6 +212,30 @@ impl Daemon {
         let view = self.world.view();
         let port = view.impairments.port(direction);
         port.desired.clone().filter(|_| port.failure.is_none())
+    }
+
+    /// The refusal of the last request as a difference from the state in force; `None` where the request is in
+    /// force, or the reading names the refusal.
+    pub(super) fn refusal(
+        &self,
+        direction: Direction,
+        applied: &Applied,
+    ) -> Option<DivergenceItem> {
+        let view = self.world.view();
+        let port = view.impairments.port(direction);
+        let failure = port.failure.as_ref()?;
+        let is_in_force = port.desired.clone().unwrap_or_default() == applied.impairment;
+        let is_unsupported = |item: &DivergenceItem| item.kind == DivergenceKind::Unsupported;
+        let is_named = failure.kind == FailureKind::Unsupported
+            && applied.divergence.iter().any(is_unsupported);
+        (!is_in_force && !is_named).then(|| DivergenceItem {
+            layer: "root".to_owned(),
+            field: "impairment".to_owned(),
+            requested: None,
+            observed: None,
+            kind: DivergenceKind::Differs,
+            message: format!("requested and not in force: {}", failure.message),
+        })
     }
 
     async fn turn(&self, direction: Direction) -> MutexGuard<'_, ()> {

@@ -87,6 +87,26 @@ async fn refused_change_leaves_the_state_that_is_to_be_restored() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn refused_request_is_a_divergence_until_the_next_change() {
+    let kernel = Fake::new(&["a", "b"]);
+    let daemon = daemon(&kernel).await;
+    let (root, deletion) = foreign_root();
+    kernel.insert_foreign("a", root);
+    let state = async || {
+        let applied = daemon.read(PORT).await.unwrap();
+        daemon.state(PORT, applied).await
+    };
+    assert!(daemon.replace(PORT, lossy(2.0), false, None).await.after.is_err());
+    let refused = state().await;
+    assert_eq!((refused.impairment, refused.requested), (Impairment::default(), Some(lossy(2.0))));
+    let message = &refused.divergence.last().unwrap().message;
+    assert!(message.starts_with("requested and not in force: "), "{message}");
+    kernel.send_foreign("a", &deletion).unwrap();
+    daemon.replace(PORT, lossy(3.0), false, None).await.after.unwrap();
+    assert_eq!(state().await.divergence, []);
+}
+
 /// Lines of the audit log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);

@@ -1,5 +1,8 @@
 //! State shared by the handlers.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use groundwave_engine::{Handle, Recorded, Throttle};
 use groundwave_gateway::Snapshot;
 use groundwave_http::Problem;
@@ -9,6 +12,9 @@ use groundwave_simulation::testbed::{LinkDirection, Means};
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
+
+/// Maximum wait of a change for the next step of a slow world.
+const STEP_WAIT: Duration = Duration::from_secs(1);
 
 /// The controller's parts. Cheap to clone.
 #[derive(Clone)]
@@ -42,16 +48,20 @@ impl Controller {
     }
 
     /// Puts a command to the world and waits until it is logged and seen. A paused world takes a
-    /// step for it.
+    /// step for it, and so does one whose next step is not near.
     ///
     /// # Errors
     /// What the world refused.
     pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
-        let reply = self.world.submit(command)?;
-        if self.throttle.is_paused() {
-            self.throttle.step(1);
+        let mut reply = pin!(self.world.submit(command)?.reply());
+        if !self.throttle.is_paused() {
+            let soon = tokio::time::timeout(STEP_WAIT, &mut reply).await;
+            if let Ok(reply) = soon {
+                return Ok(reply?);
+            }
         }
-        Ok(reply.reply().await?)
+        self.throttle.step(1);
+        Ok(reply.await?)
     }
 
     /// The node with a short name.

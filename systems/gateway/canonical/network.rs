@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Cidr;
 use super::domain::UnderlayDomain;
 use super::underlay::Underlay;
-use crate::config::{ConfigObject, Reference, all};
+use crate::config::{ConfigObject, Reference, all, find};
 use crate::onboarding::{AddressPool, leased, leases_count};
 
 /// Network. Written by `network.put`.
@@ -30,8 +30,8 @@ pub struct Network {
     #[garde(length(max = 16))]
     #[schemars(with = "Vec<uuid::Uuid>")]
     pub underlay_domain_ids: Vec<Id<UnderlayDomain>>,
-    /// Node that serves it; absent for this gateway. Of the networks of this gateway the oldest is
-    /// the one that nodes get their addresses of.
+    /// Node that serves it; absent for this gateway. While the node is removed, nobody serves it. Of the
+    /// networks of this gateway the oldest is the one that nodes get their addresses of.
     #[serde(default)]
     #[garde(skip)]
     #[schemars(with = "Option<uuid::Uuid>")]
@@ -125,7 +125,10 @@ impl ConfigObject for Network {
 
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
         check_range(world, self)?;
+        // A node that was removed stays, so that nobody else serves the range by accident.
+        let before = find(world, id).and_then(|before: &Self| before.gateway_node_id);
         if let Some(node) = self.gateway_node_id
+            && before != Some(node)
             && world.resource::<Index<NodeKind>>().get(node).is_err()
         {
             let allowed = "the id of an existing node";

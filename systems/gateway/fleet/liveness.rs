@@ -61,7 +61,7 @@ pub struct Liveness {
     pub missed_heartbeats: u64,
     /// Heartbeats missed in the current silence, included in the total.
     #[serde(rename = "missing")]
-    missed_in_silence: u64,
+    pub missed_in_silence: u64,
     /// Last state changes, oldest first.
     pub changes: VecDeque<StateChange>,
     /// Last gaps between heartbeats, ms, oldest first.

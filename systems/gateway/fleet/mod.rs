@@ -66,7 +66,7 @@ pub(crate) use record::{
     admit, alert, dismiss, expect, expected_with_key, expired, is_named, lock_out, registration_of,
     rejected, rename, rename_host, reserved_ips, tag, waits,
 };
-pub use roles::{NodeRole, check_role};
+pub use roles::{NodeRole, check_role, is_same_role};
 pub use sample_buffer::{RecentSamples, SampleBuffer, SampleMinute, StoreMinute};
 pub use samples::{RecordSamples, SAMPLES_AT_ONCE_MAX, SamplesReply};
 pub use score::{MeshScore, ScoreComponent};

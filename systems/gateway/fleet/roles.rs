@@ -1,5 +1,7 @@
 //! Roles of nodes.
 
+use std::sync::Arc;
+
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Kind, Refusal};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::components::NodeRecord;
 use super::record::is_role;
-use crate::config::{ConfigObject, all, find};
+use crate::config::{ConfigObject, ConfigObjects, Versioned, all, find};
 
 /// Role of nodes. Written by `node_role.put`.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
@@ -41,6 +43,15 @@ impl Kind for NodeRole {
 /// `true` if `named`, the role of a node, is this role: by its id or its name.
 fn is_of(id: Id<NodeRole>, role: &NodeRole, named: &str) -> bool {
     named == role.name || named.parse() == Ok(id.uuid())
+}
+
+/// `true` if two nodes with these roles have the same one: by its id or its name, or the same word.
+#[must_use]
+pub fn is_same_role(roles: &ConfigObjects<NodeRole>, one: &str, other: &str) -> bool {
+    let is_both = |(id, role): (Id<NodeRole>, &Arc<Versioned<NodeRole>>)| {
+        is_of(id, &role.object, one) && is_of(id, &role.object, other)
+    };
+    one == other || roles.iter().any(is_both)
 }
 
 /// A node with a role, by the name of the node.

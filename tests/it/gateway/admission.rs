@@ -221,6 +221,14 @@ fn many_registrations_are_rejected_and_deleted_at_once() {
     let document = post("reject", flood).is(200);
     assert_eq!(document["changed"].as_array().unwrap().len(), 3);
     assert_eq!((&document["skipped"], &document["remaining"]), (&json!([]), &json!(0)));
+    assert_eq!(document["refused"], json!([]));
+    let id = uuid::Uuid::nil();
+    let nobody = json!({ "select": { "registration_ids": [id] } });
+    for path in ["approve", "reject", "delete"] {
+        let refused = post(path, nobody.clone()).is(200)["refused"].clone();
+        assert_eq!(refused[0]["registration_id"], json!(id), "{path}");
+        assert!(refused[0]["reason"].as_str().unwrap().contains("no registration"), "{refused}");
+    }
     let all = json!({ "select": { "key_proof": "absent" } });
     let again = post("reject", all.clone()).is(200);
     assert_eq!(again["changed"].as_array().unwrap().len(), 3);

@@ -161,6 +161,7 @@ fn a_token_is_for_its_owner_and_admins_and_shown_once() {
     for (key, value) in [
         ("scopes", json!(["nodes:drive"])),
         ("scopes", json!([])),
+        ("scopes", json!(vec!["nodes:read"; 65])),
         ("valid_s", json!(59)),
         ("name", json!("")),
         ("name", json!("a\u{7}")),

@@ -63,11 +63,20 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
     for wrong in [&image[1..], b""] {
         upload(&bench, "2", &image, wrong).problem(422);
     }
+    let empty = upload(&bench, "2", b"", b"").is(422);
+    assert_eq!(empty["detail"], "empty image: allowed 1 byte or more");
     assert_eq!(files(place.path()), 0);
     let document = upload(&bench, "2", &image, &image).is(201);
     assert_eq!(document["size_bytes"], 700_000);
     upload(&bench, "2", &image, &image).problem(409);
     assert_eq!(files(place.path()), 1);
+    // Without a node that can install it, there is nothing to roll out.
+    let mut rollout = json!({ "image_id": document["image_id"] });
+    for pointer in ["/image_id", "/tag"] {
+        let refused = bench.call(&bench.login("admin"), "POST", ROLLOUTS, &rollout).is(422);
+        assert_eq!(refused["errors"][0]["pointer"], pointer);
+        rollout["tag"] = json!("roof");
+    }
     // A release has an image for each board.
     let board = upload(&bench, "2&board=rpi-4", &image, &image).is(201);
     assert_eq!((&board["version"], &board["board"]), (&json!("2"), &json!("rpi-4")));

@@ -248,6 +248,17 @@ fn orders_reach_a_node_with_its_next_heartbeat() {
 }
 
 #[test]
+fn entries_that_a_report_loses_are_counted() {
+    let bench = Bench::new();
+    let (_, token, _) = bench.node(32);
+    let wrong: Vec<u32> = (0..100).collect();
+    let join = json!({ "supported_commands": wrong, "board": "test" });
+    let joined = bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
+    assert_eq!(joined["rejected_count"], 100);
+    assert_eq!(joined["rejected"].as_array().unwrap().len(), 64);
+}
+
+#[test]
 fn of_a_metric_sent_twice_the_last_value_counts_and_the_other_is_named() {
     let bench = Bench::new();
     let (id, token, _) = bench.node(33);

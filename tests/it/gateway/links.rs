@@ -66,6 +66,11 @@ fn the_topology_of_another_time_is_the_snapshot_before_it() {
     assert_eq!(document["nodes"].as_array().unwrap().len(), 2);
     assert_eq!(document["at"], "2001-09-09T01:47:40.000Z");
     assert_eq!(second.headers["etag"], format!("\"{}\"", document["revision"].as_str().unwrap()));
+    // The time is checked for data of any origin.
+    for wrong in ["2200-01-01T00:00:00Z", "yesterday"] {
+        at(&format!("{wrong}&origin=sim")).is(422);
+    }
+    at("2001-09-09T01:47:39Z&origin=sim").is(200);
     for wrong in ["2001-09-09T01:46:39Z", "2200-01-01T00:00:00Z", "yesterday"] {
         let problem = at(wrong).is(422);
         assert_eq!(problem["errors"][0]["pointer"], "/at", "{problem}");

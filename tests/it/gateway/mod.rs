@@ -38,6 +38,7 @@ mod playback;
 mod power;
 mod process;
 mod readings;
+mod refusals;
 mod reload;
 mod schema;
 mod secrets;

@@ -41,6 +41,9 @@ fn a_network_is_made_changed_and_removed_by_its_revision() {
     assert_eq!(stale.problem(412), "precondition-failed");
     let foreign = matching(&bench, &admin, "PUT", &path, "\"abc\"", &body);
     assert_eq!(foreign.problem(412), "precondition-failed");
+    let weak = matching(&bench, &admin, "PUT", &path, "W/\"2\"", &wider);
+    assert_eq!(weak.problem(412), "precondition-failed");
+    matching(&bench, &admin, "PUT", &path, "\"x\", \"2\"", &wider).is(200);
 
     let viewer = bench.login("viewer");
     assert_eq!(bench.get(&viewer, &path).is(200), changed);
@@ -51,6 +54,27 @@ fn a_network_is_made_changed_and_removed_by_its_revision() {
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
     bench.get(&viewer, &path).problem(404);
     bench.call(&admin, "PUT", &path, &body).problem(404);
+}
+
+#[test]
+fn a_network_of_a_removed_node_is_served_by_nobody() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let (node, _, _) = bench.node(7);
+    let mut body =
+        json!({ "name": "far", "overlay_cidr": "10.60.0.0/24", "gateway_node_id": node });
+    let document = bench.call(&admin, "POST", NETWORKS, &body).is(201);
+    let path = format!("{NETWORKS}/{}", document["network_id"].as_str().unwrap());
+    bench.call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null).is(204);
+    assert_eq!(bench.get(&admin, &path).is(200)["gateway_node_id"], node);
+    let pools = bench.get(&admin, "/v1/mesh/ipam").is(200);
+    assert_eq!(pools["pools"][0]["cidr"], "10.42.0.0/24");
+    bench.call(&admin, "PUT", &path, &body).is(200);
+    body["description"] = json!("on the hill");
+    bench.call(&admin, "PUT", &path, &body).is(200);
+    // Another one cannot name the node.
+    let other = json!({ "name": "new", "overlay_cidr": "10.61.0.0/24", "gateway_node_id": node });
+    bench.call(&admin, "POST", NETWORKS, &other).problem(422);
 }
 
 #[test]
@@ -195,9 +219,15 @@ fn once_roles_are_defined_nodes_have_one_of_them() {
     let answer = has("free-text-2");
     assert_eq!(answer.problem(422), "invalid-body");
     assert_eq!(answer.json()["errors"][0]["pointer"], "/role_id");
-    has("relay").is(200);
     let id = document["role_id"].as_str().unwrap();
-    has(id).is(200);
+    for one in ["relay", id] {
+        has(one).is(200);
+        for wanted in ["relay", id] {
+            let listed = bench.get(&admin, &format!("/v1/nodes?role_id={wanted}")).is(200);
+            assert_eq!(listed["total"], 1, "{one} by {wanted}");
+        }
+    }
+    assert_eq!(bench.get(&admin, "/v1/nodes?role_id=free-text").is(200)["total"], 0);
     let role = format!("/v1/model/roles/{id}");
     let answer = bench.call(&admin, "DELETE", &role, &Value::Null);
     assert!(

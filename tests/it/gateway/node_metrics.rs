@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use groundwave_gateway::fleet::SetGatewayClock;
 use groundwave_web_gateway::services::node_metrics;
 use serde_json::{Value, json};
 
@@ -57,6 +58,34 @@ fn nodes_are_labelled_and_their_series_bounded() {
     // Old readings are no news; liveness is.
     let later = node_metrics::text(&view, now_ms + 600_000, 100);
     assert!(!later.contains("signal_dbm") && later.contains("groundwave_node_up{"), "{later}");
+}
+
+#[test]
+fn missed_heartbeats_are_those_since_the_last_one() {
+    let bench = Bench::new();
+    let viewer = bench.login("viewer");
+    let (_, token, _) = bench.node(7);
+    let missed = || {
+        let text = String::from_utf8(bench.get(&viewer, "/v1/metrics/nodes").body).unwrap();
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.starts_with("groundwave_node_missed_heartbeats{"));
+        line.unwrap().rsplit(' ').next().unwrap().to_owned()
+    };
+    let clock = |ahead_ns: u64| {
+        let now_ns = bench.gateway.world.now_ns() + ahead_ns;
+        let answer = bench.gateway.world.submit(SetGatewayClock { now_ns });
+        bench.runtime.block_on(answer).unwrap();
+    };
+    let heartbeat = |seq| bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(7, seq)).is(200);
+    heartbeat(1);
+    assert_eq!(missed(), "0");
+    // Twelve periods of silence.
+    clock(62_000_000_000);
+    let silent: u64 = missed().parse().unwrap();
+    assert!(silent >= 2, "{silent}");
+    clock(0);
+    heartbeat(2);
+    assert_eq!(missed(), "0");
 }
 
 #[test]

@@ -25,6 +25,8 @@ fn late_readings_have_their_own_times() {
         { "ts": time(now_ms), "metric": "rm.rf", "value": 1 },
         { "ts": time(now_ms + 120_000), "metric": "sys.load1", "value": 1 },
         { "ts": "yesterday", "metric": "sys.load1", "value": 1 },
+        { "ts": time(now_ms).replace('Z', "-0000"), "metric": "sys.load1", "value": 1 },
+        { "ts": time(now_ms), "metric": "gps.fix_mode", "value": 1 },
         { "ts": time(now_ms - 8 * 24 * 3_600_000), "metric": "sys.load1", "value": 1 },
     ] });
     let path = format!("/v1/nodes/{id}/telemetry");
@@ -37,7 +39,7 @@ fn late_readings_have_their_own_times() {
         .collect();
     assert_eq!(
         (&document["accepted"], codes),
-        (&json!(4), vec!["metric", "ts-ahead", "ts-format", "ts-old"])
+        (&json!(4), vec!["metric", "ts-ahead", "ts-format", "ts-format", "value", "ts-old"])
     );
     let values = |query: &str| -> Vec<f64> {
         let document = bench.get(&viewer, &format!("{path}?metric=sys.load1&{query}")).is(200);

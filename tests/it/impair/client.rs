@@ -153,6 +153,7 @@ fn invalid_arguments_give_precise_errors() {
         (&["set", "port1"], "nothing to set"),
         (&["set", "port1", "--delay", "50"], "--delay: found \"50\", allowed a number with a unit"),
         (&["set", "port1", "--loss", "101%"], "--loss: found \"101%\""),
+        (&["set", "port1", "--rate", "0"], "invalid --rate: found 0, allowed"),
         // Bits a second to people, bytes a second to tc.
         (
             &["set", "port1", "--rate", "10Mbps"],

@@ -66,6 +66,17 @@ fn changes_at_the_same_time_are_all_in_force() {
 }
 
 #[test]
+fn a_parameter_that_is_not_described_changes_nothing() {
+    let bench = Bench::new();
+    let path = "/v1/impairments/port1";
+    let lossy = json!({ "loss": { "model": "bernoulli", "pct": 1.0 } });
+    assert_eq!(bench.call("PUT", path, &lossy).status, 200);
+    let refused = bench.call("DELETE", &format!("{path}?rule=a"), &Value::Null);
+    assert_eq!(refused.status, 400, "{}", refused.json());
+    assert_eq!(impairment(&bench, "port1"), lossy);
+}
+
+#[test]
 fn a_change_of_another_revision_is_refused() {
     let bench = Bench::new();
     let path = "/v1/impairments/port1";
@@ -89,6 +100,9 @@ fn a_change_of_another_revision_is_refused() {
     assert_eq!(refused.status, 412, "{}", refused.json());
     assert_eq!(impairment(&bench, "port1")["loss"]["pct"], 1.0);
     assert_eq!(put("*", 3.0).status, 200);
+    let present = put("*", 4.0).headers[header::ETAG].to_str().unwrap().to_owned();
+    assert_eq!(put(&format!("W/{present}"), 5.0).status, 412);
+    assert_eq!(put(&format!("\"x\", {present}"), 5.0).status, 200);
 }
 
 #[test]

@@ -196,7 +196,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         return None;
     }
     let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+    // One space or more (RFC 9110, 11.4).
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim_start_matches(' '))
 }
 
 /// IP address of the client.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
@@ -103,7 +104,7 @@ fn in_scope(caller: &Caller, operation: &Operation<Access>) -> Result<(), Proble
 fn admit(
     guard: &Guard,
     operation: Option<&Operation<Access>>,
-    params: &RawPathParams,
+    params: Result<RawPathParams, RawPathParamsRejection>,
     request: &mut Request,
     cached: &mut Option<Arc<Caller>>,
 ) -> Result<(), Problem> {
@@ -112,9 +113,11 @@ fn admit(
     if host.is_some_and(|host| !guard.settings.answers_to(host)) {
         return Err(forbidden("unknown host name in the header Host"));
     }
+    let what = "invalid path: found bytes other than UTF-8, allowed UTF-8";
+    let params = params.map_err(|_| Problem::bad_request(what));
     // Without an operation the router answers 404 or 405.
     let Some(operation) = operation.filter(|operation| operation.rule.role.is_some()) else {
-        return Ok(());
+        return params.map(drop);
     };
     let view = guard.world.view();
     let caller = Caller::identify(&guard.tokens, &view, headers, guard.world.now_s())?;
@@ -122,7 +125,7 @@ fn admit(
     *cached = Some(Arc::clone(&caller));
     operation.rule.permit(&caller)?;
     in_scope(&caller, operation)?;
-    own_node_only(&caller, params)?;
+    own_node_only(&caller, &params?)?;
     request.extensions_mut().insert(caller);
     Ok(())
 }
@@ -169,7 +172,7 @@ fn note_use(guard: &Guard, caller: Option<&Arc<Caller>>) -> bool {
 /// Enforces the access rules; records the outcome in metrics and audit log.
 pub async fn guard(
     State(guard): State<Arc<Guard>>,
-    params: RawPathParams,
+    params: Result<RawPathParams, RawPathParamsRejection>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -197,7 +200,7 @@ pub async fn guard(
         name: note.name(),
         token: caller.and_then(|caller| caller.api_token()).map(str::to_owned),
     };
-    let intent = admit(&guard, operation, &params, &mut request, &mut caller)
+    let intent = admit(&guard, operation, params, &mut request, &mut caller)
         .and_then(|()| record(&guard, operation, || entry(caller.as_ref(), 0)));
     let (answer, intent) = match intent {
         Ok(intent) => (next.run(request).await, intent),

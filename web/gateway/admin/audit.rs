@@ -109,6 +109,7 @@ pub async fn audit(
         before: cursor.unwrap_or(u64::MAX),
         limit: size + 1,
     };
+    time::check_range(query.from_ns, query.to_ns)?;
     let log = Arc::clone(&audit);
     let (mut records, total) = blocking(move || {
         log.find_counted(&query).map_err(|err| Problem::internal(err.to_string()))

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::registrations::reason;
-use super::selection::Selection;
+use super::selection::{Selected, Selection};
 use crate::access::Admin;
 use crate::nodes::inventory::planned;
 use crate::services::world::{World, missing};
@@ -40,7 +40,7 @@ pub struct ApprovedRegistration {
     pub node_id: Uuid,
 }
 
-/// Registration that could not be approved.
+/// Registration that could not be changed.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedRegistration {
     /// Registration id.
@@ -49,12 +49,19 @@ pub struct RefusedRegistration {
     pub reason: String,
 }
 
+impl RefusedRegistration {
+    fn unknown(registration_id: Uuid) -> Self {
+        let reason = missing("registration", registration_id).detail;
+        Self { registration_id, reason }
+    }
+}
+
 /// Outcome of an approval of many registrations.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BulkApprovalOutcome {
     /// Approved registrations.
     pub approved: Vec<ApprovedRegistration>,
-    /// Registrations that could not be approved; they stay as they are.
+    /// Registrations that could not be approved; they stay as they are. Ids that no registration has.
     pub refused: Vec<RefusedRegistration>,
     /// Selected registrations that are neither pending nor expired.
     pub skipped: Vec<Uuid>,
@@ -90,23 +97,23 @@ pub struct BulkDeletion {
 pub struct BulkOutcome {
     /// Changed registrations.
     pub changed: Vec<Uuid>,
+    /// Ids that no registration has.
+    #[serde(default)]
+    pub refused: Vec<RefusedRegistration>,
     /// Selected registrations whose state does not allow the change.
     pub skipped: Vec<Uuid>,
     /// Number of selected registrations beyond the first 1000: send the request again.
     pub remaining: usize,
 }
 
-fn outcome(
-    selected: &[RegistrationId],
-    changed: Vec<RegistrationId>,
-    remaining: usize,
-) -> Json<BulkOutcome> {
+fn outcome(selected: Selected, changed: Vec<RegistrationId>) -> Json<BulkOutcome> {
     let set: BTreeSet<_> = changed.iter().collect();
-    let skipped = selected.iter().filter(|id| !set.contains(id));
+    let skipped = selected.ids.iter().filter(|id| !set.contains(id));
     Json(BulkOutcome {
         skipped: skipped.map(|id| id.uuid()).collect(),
         changed: changed.iter().map(|id| id.uuid()).collect(),
-        remaining,
+        refused: selected.unknown.into_iter().map(RefusedRegistration::unknown).collect(),
+        remaining: selected.remaining,
     })
 }
 
@@ -121,9 +128,9 @@ pub async fn registrations_approve(
     State(world): State<World>,
     StrictJson(approval): StrictJson<BulkApproval>,
 ) -> Result<Json<BulkApprovalOutcome>, Problem> {
-    let (selected, remaining) = approval.select.of(&world)?;
-    let mut registrations = Vec::with_capacity(selected.len());
-    for id in &selected {
+    let Selected { ids, remaining, unknown } = approval.select.of(&world)?;
+    let mut registrations = Vec::with_capacity(ids.len());
+    for id in &ids {
         registrations.push((*id, planned(&world, None)?));
     }
     let command = ApproveRegistrations {
@@ -133,7 +140,8 @@ pub async fn registrations_approve(
     };
     let results = world.submit(command).await?;
     let with_result: BTreeSet<_> = results.iter().map(|(id, _)| *id).collect();
-    let (mut approved, mut refused) = (Vec::new(), Vec::new());
+    let mut approved = Vec::new();
+    let mut refused: Vec<_> = unknown.into_iter().map(RefusedRegistration::unknown).collect();
     for (id, result) in results {
         let registration_id = id.uuid();
         match result {
@@ -146,7 +154,7 @@ pub async fn registrations_approve(
             }
         }
     }
-    let skipped = selected.iter().filter(|id| !with_result.contains(id)).map(|id| id.uuid());
+    let skipped = ids.iter().filter(|id| !with_result.contains(id)).map(|id| id.uuid());
     Ok(Json(BulkApprovalOutcome { approved, refused, skipped: skipped.collect(), remaining }))
 }
 
@@ -161,15 +169,15 @@ pub async fn registrations_reject(
     StrictJson(rejection): StrictJson<BulkRejection>,
 ) -> Result<Json<BulkOutcome>, Problem> {
     reason(rejection.reason.as_ref())?;
-    let (selected, remaining) = rejection.select.of(&world)?;
+    let selected = rejection.select.of(&world)?;
     let command = RejectRegistrations {
-        registrations: selected.clone(),
+        registrations: selected.ids.clone(),
         reason: rejection.reason,
         block: rejection.block,
         by: caller.username.clone(),
     };
     let changed = world.submit(command).await?;
-    Ok(outcome(&selected, changed, remaining))
+    Ok(outcome(selected, changed))
 }
 
 /// Delete many registrations
@@ -182,10 +190,10 @@ pub async fn registrations_delete(
     State(world): State<World>,
     StrictJson(deletion): StrictJson<BulkDeletion>,
 ) -> Result<Json<BulkOutcome>, Problem> {
-    let (selected, remaining) = deletion.select.of(&world)?;
-    let registrations = selected.clone();
+    let selected = deletion.select.of(&world)?;
+    let registrations = selected.ids.clone();
     let changed = world.submit(ForgetRegistrations { registrations }).await?;
-    Ok(outcome(&selected, changed, remaining))
+    Ok(outcome(selected, changed))
 }
 
 /// Delete a registration; its key may request again

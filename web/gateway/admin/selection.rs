@@ -33,6 +33,16 @@ pub struct Selection {
     pub key_proof: Option<Proof>,
 }
 
+/// Registrations that a selection fits.
+pub struct Selected {
+    /// The first 1000.
+    pub ids: Vec<RegistrationId>,
+    /// Number of others.
+    pub remaining: usize,
+    /// Ids in the selection that no registration has.
+    pub unknown: Vec<Uuid>,
+}
+
 /// Network of addresses.
 struct Network {
     ip: IpAddr,
@@ -67,8 +77,11 @@ impl Network {
 }
 
 impl Selection {
-    /// Selected registrations, the first 1000, and the number of others.
-    pub fn of(self, world: &World) -> Result<(Vec<RegistrationId>, usize), Problem> {
+    /// Selected registrations.
+    ///
+    /// # Errors
+    /// 422 without a criterion, for an invalid one, and for too many ids.
+    pub fn of(self, world: &World) -> Result<Selected, Problem> {
         let Self { registration_ids, state, source, key_proof } = self;
         let is_empty = registration_ids.is_none()
             && state.is_none()
@@ -103,16 +116,17 @@ impl Selection {
                     .is_none_or(|network| network.holds(registration.claims.source_ip))
         };
         let view = world.view();
-        let mut selected: Vec<RegistrationId> = view
-            .onboarding
-            .registrations
+        let registrations = &view.onboarding.registrations;
+        let mut selected: Vec<RegistrationId> = registrations
             .iter()
             .filter(|(id, registration)| fits(id, registration))
             .map(|(id, _)| *id)
             .collect();
         let remaining = selected.len().saturating_sub(SELECTION_MAX);
         selected.truncate(SELECTION_MAX);
-        Ok((selected, remaining))
+        let unknown = ids.iter().flatten().filter(|id| !registrations.contains_key(*id));
+        let unknown = unknown.map(|id| id.uuid()).collect();
+        Ok(Selected { ids: selected, remaining, unknown })
     }
 }
 

@@ -24,6 +24,9 @@ use crate::services::world::{World, missing};
 /// Validity of an API token, s: a minute to ten years.
 const VALID_S: std::ops::RangeInclusive<u64> = 60..=315_360_000;
 
+/// Maximum number of scopes in a request.
+const SCOPES_MAX: usize = 64;
+
 /// API token, without the token itself.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ApiTokenView {
@@ -152,6 +155,10 @@ pub struct CreatedApiToken {
 
 /// Scopes of a new token, in order; each must be one of an operation.
 fn checked(named: Vec<String>, allowed: &Scopes) -> Result<Vec<String>, Problem> {
+    if named.len() > SCOPES_MAX {
+        let message = format!("too many scopes: found {}, allowed 1 to {SCOPES_MAX}", named.len());
+        return Err(Problem::field("/scopes", FieldCode::Length, message));
+    }
     if let Some(at) = named.iter().position(|scope| !allowed.0.contains(scope)) {
         let message =
             format!("invalid scope: found {:?}, allowed {}", named[at], allowed.0.join(", "));

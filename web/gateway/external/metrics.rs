@@ -86,9 +86,7 @@ pub async fn external_metrics(
     let from_ms = time("/from", &selection.from, now_ms.saturating_sub(3_600_000))?;
     let to_ms = time("/to", &selection.to, now_ms)?;
     let wrong = |key: &str, message: &str| Problem::field(key, FieldCode::NotAllowed, message);
-    if from_ms > to_ms {
-        return Err(wrong("/from", "invalid range: `from` is later than `to`"));
-    }
+    time::check_range(from_ms, to_ms)?;
     if let Some(step_s) = selection.step_s.filter(|step_s| !(1..=31_536_000).contains(step_s)) {
         let message = format!("invalid step: found {step_s}, allowed 1 to 31536000 s");
         return Err(wrong("/step_s", &message));

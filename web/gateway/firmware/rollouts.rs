@@ -280,8 +280,11 @@ impl NewRollout {
     /// 422 without nodes.
     fn plan(self, nodes: &[Arc<FleetNode>], by: &str) -> Result<Rollout, Problem> {
         if nodes.is_empty() {
-            let message = "invalid tag: no node that can install the image has it";
-            return Err(Problem::field("/tag", FieldCode::NotAllowed, message));
+            let (pointer, message) = match self.tag {
+                Some(_) => ("/tag", "invalid tag: no node that can install the image has it"),
+                None => ("/image_id", "invalid image: no node can install it"),
+            };
+            return Err(Problem::field(pointer, FieldCode::NotAllowed, message));
         }
         let version = |node: &FleetNode| node.record.firmware.get(FIRMWARE).cloned();
         Ok(Rollout {

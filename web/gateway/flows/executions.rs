@@ -229,6 +229,7 @@ pub async fn flow_executions(
 ) -> Result<Json<Page<ExecutionView>>, Problem> {
     let from = bound("/from", query.from.as_ref())?;
     let to = bound("/to", query.to.as_ref())?;
+    time::check_range(from.unwrap_or(0), to.unwrap_or(u64::MAX))?;
     let view = world.view();
     let flow = AutomationId::new(flow_id);
     let mut all = view.automation.of_flow(flow).peekable();

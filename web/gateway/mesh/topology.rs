@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::access::Viewer;
 use crate::mesh::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
-use crate::mesh::topology_history::graph_at;
+use crate::mesh::topology_history::{graph_at, past_ms};
 use crate::nodes::view::Origin;
 use crate::state::Gateway;
 
@@ -96,8 +96,9 @@ pub async fn mesh_topology(
         false => Arc::default(),
     };
     let now_ns = wall_ns();
-    let past = match question.at.filter(|_| live) {
-        Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
+    let at_ms = question.at.as_deref().map(|at| past_ms(at, now_ns)).transpose()?;
+    let past = match at_ms.filter(|_| live) {
+        Some(at_ms) => Some(graph_at(&gateway, at_ms).await?),
         None => None,
     };
     let revision = past.as_ref().map_or_else(|| revision(&view), |graph| graph.revision.clone());

@@ -36,24 +36,35 @@ pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Topology at `at`, RFC 3339: the last snapshot before it.
+fn not_allowed(message: String) -> Problem {
+    Problem::field("/at", FieldCode::NotAllowed, message)
+}
+
+/// A past time in `at`, RFC 3339, ms since the Unix epoch.
 ///
 /// # Errors
-/// 422 for an invalid time, a future one, and one before the first recorded graph.
-pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<NetworkGraph, Problem> {
-    let wrong = |message: String| Problem::field("/at", FieldCode::NotAllowed, message);
+/// 422 for an invalid time and a future one.
+pub fn past_ms(at: &str, now_ns: u64) -> Result<u64, Problem> {
     let at_ms = time::read("/at", at)?.as_millisecond();
     let at_ms = u64::try_from(at_ms).unwrap_or(0);
-    if at_ms > now_ns / 1_000_000 {
-        return Err(wrong(format!("that is to come: it is {}", rfc3339(now_ns))));
+    match at_ms > now_ns / 1_000_000 {
+        true => Err(not_allowed(format!("that is to come: it is {}", rfc3339(now_ns)))),
+        false => Ok(at_ms),
     }
+}
+
+/// Topology at `at_ms` since the Unix epoch: the last snapshot before it.
+///
+/// # Errors
+/// 422 for a time before the first recorded graph.
+pub async fn graph_at(gateway: &Gateway, at_ms: u64) -> Result<NetworkGraph, Problem> {
     let history = gateway.history.clone();
     blocking(move || {
         if let Some((_, still)) = history.topology_at(at_ms).map_err(history_failed)? {
             return serde_json::from_slice(&still)
                 .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
         }
-        Err(wrong(match history.topology_range().map_err(history_failed)? {
+        Err(not_allowed(match history.topology_range().map_err(history_failed)? {
             Some((first_ms, _)) => {
                 let first = rfc3339(first_ms.saturating_mul(1_000_000));
                 format!("nothing is known of that time; the first still is of {first}")

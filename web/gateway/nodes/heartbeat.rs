@@ -151,6 +151,9 @@ pub struct Joined {
     pub node: Node,
     /// Configuration.
     pub config: NodeConfig,
+    /// Number of entries of the report that were not recorded.
+    #[serde(default)]
+    pub rejected_count: usize,
     /// Entries of the report that were not recorded, the first 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<RejectedEntry>,
@@ -189,6 +192,7 @@ pub async fn node_join(
             telemetry_interval_s: settings.telemetry.as_secs_f64(),
             templates_revision: peripherals.revision(&view, Some(node)).unwrap_or_default(),
         },
+        rejected_count: rejections.0.len(),
         rejected: rejected_entries(rejections),
     }))
 }

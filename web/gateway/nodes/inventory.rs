@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::camera::Camera;
-use groundwave_gateway::fleet::{Location, LocationSource, PatchNode};
+use groundwave_gateway::fleet::{Location, LocationSource, PatchNode, is_same_role};
 use groundwave_gateway::onboarding::{DeregisterNode, PreregisterNode, SameMac};
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
@@ -39,7 +39,7 @@ pub struct NodeQuery {
     /// State
     #[param(schema_with = groundwave_http::document::schema_ref::<NodeState>, required = false)]
     pub state: Option<NodeState>,
-    /// Role id
+    /// Role, by its id or its name
     pub role_id: Option<String>,
     /// Tag
     pub tag: Option<String>,
@@ -72,8 +72,13 @@ pub async fn nodes_list(
                 .flatten()
                 .any(|text| text.to_lowercase().contains(word))
         };
+        let roles = &view.config.node_roles;
+        let has_role = |wanted: &str| {
+            let own = member.role_id.as_deref();
+            own.is_some_and(|own| is_same_role(roles, own, wanted))
+        };
         query.state.is_none_or(|state| state == node.liveness.state)
-            && (query.role_id.is_none() || query.role_id == member.role_id)
+            && query.role_id.as_deref().is_none_or(has_role)
             && query.tag.as_ref().is_none_or(|tag| member.tags.contains(tag))
             && query.origin.is_none_or(|origin| origin == Origin::Live)
             && word.as_ref().is_none_or(contains)
@@ -167,13 +172,20 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
     })
 }
 
-/// Checks that tags can be seen.
+/// Checks that tags can be seen, and that each occurs once.
 ///
 /// # Errors
 /// 422 with the tag.
 pub fn check_tags(tags: &[String]) -> Result<(), Problem> {
-    let mut tags = tags.iter().enumerate();
-    tags.try_for_each(|(index, tag)| name::check(&format!("/tags/{index}"), tag))
+    for (index, tag) in tags.iter().enumerate() {
+        let pointer = format!("/tags/{index}");
+        name::check(&pointer, tag)?;
+        if tags[..index].contains(tag) {
+            let message = format!("invalid tag: found {tag:?} twice, allowed once");
+            return Err(Problem::field(&pointer, FieldCode::NotAllowed, message));
+        }
+    }
+    Ok(())
 }
 
 /// Update a node

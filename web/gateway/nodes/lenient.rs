@@ -9,7 +9,7 @@ use groundwave_protocol::heartbeat::REJECTED_MAX;
 use groundwave_protocol::metrics::METRICS_MAX;
 use groundwave_protocol::{
     CORE_METRICS, Heartbeat, Interface, MeshLink, MeshReport, RadioReport, RejectedEntry,
-    Transport, check_hostname, check_metric,
+    Transport, check_hostname, check_metric, check_reading,
 };
 use groundwave_values::bounds;
 use schemars::JsonSchema;
@@ -152,7 +152,7 @@ fn clean_lists(rejections: &mut Rejections, body: &mut Value) {
         check_metric(name, 0.0).map_err(|refusal| refusal.to_string())?;
         let number = value.as_f64();
         let number = number.ok_or_else(|| format!("found {value}, allowed a finite number"))?;
-        check_metric(name, number).map_err(|refusal| refusal.to_string())
+        check_reading(name, number).map_err(|refusal| refusal.to_string())
     });
 }
 

@@ -32,6 +32,7 @@ fn failed(err: &UploadError) -> Problem {
         UploadError::TooLarge(_) => {
             Problem::new(axum::http::StatusCode::PAYLOAD_TOO_LARGE, err.to_string())
         }
+        UploadError::Empty => Problem::field("", FieldCode::Length, err.to_string()),
         UploadError::Digest { .. } => {
             Problem::field("/sha256", FieldCode::NotAllowed, err.to_string())
         }

@@ -1,9 +1,9 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
 //!
 //! Those of a webhook are its header `Authorization`, the key of its signature, the path of its URL, its other
-//! headers, and texts in fields of its body whose names are those of secrets (`token`, `api_key`); of a call of an
-//! external system, an MQTT message, a node command and a variable that is set, texts in fields with such
-//! names; of a flow, its variables with such names.
+//! headers, texts in fields of its body whose names are those of secrets (`token`, `api_key`), texts there with
+//! pairs of such names, and URLs with a path there; of a call of an external system, an MQTT message, a node
+//! command and a variable that is set, texts in fields with such names; of a flow, its variables with such names.
 
 use axum::http::Method;
 use groundwave_gateway::automation::{
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::vault::Vault;
 use super::webhook_signature;
-use super::{flow_variables, sealed_text};
+use super::{body_secrets, flow_variables, sealed_text};
 
 /// Parameters of `webhook_out` that are secrets.
 const AUTHORIZATION: &str = "authorization";
@@ -91,7 +91,7 @@ enum Secret {
     Header(String),
     Authorization,
     SigningKey,
-    /// Pointer to a text in a field with the name of a secret.
+    /// Pointer to a text in a field with the name of a secret, or with the form of one.
     Field(String),
 }
 
@@ -110,6 +110,12 @@ impl Secret {
         visit_secret_texts(&mut fields, &mut |pointer, _| {
             secrets.push(Self::Field(pointer.to_owned()));
         });
+        if let (WEBHOOK, Some(body)) = (kind, params.get(BODY)) {
+            let by_form = body_secrets::pointers(body, &format!("/{BODY}")).into_iter();
+            let others = by_form.map(Self::Field).filter(|field| !secrets.contains(field));
+            let others: Vec<Self> = others.collect();
+            secrets.extend(others);
+        }
         secrets.retain(|secret| secret.text(params).is_some());
         secrets
     }

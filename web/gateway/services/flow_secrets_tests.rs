@@ -71,6 +71,34 @@ fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
 }
 
 #[test]
+fn secret_in_the_text_of_a_body_is_sealed_and_hidden() {
+    let vault = Vault::new(&[7; 32]);
+    let given = |form: &str, url: &str| {
+        let body = json!({ "form": form, "list": [url], "text": "a=1" });
+        json!({ "url": "https://hook.test/", "body": body })
+    };
+    let mut sealed = flow(&given("token=hush&x={{/trigger/x}}", "https://other.test/hush"));
+    seal(&mut sealed, None, &vault).unwrap();
+    let text = serde_json::to_string(&sealed).unwrap();
+    assert!(!text.contains("hush") && text.contains("a=1"), "{text}");
+    let (body, _) = opened_value(&secrets(&sealed)[0]["body"], &vault).unwrap();
+    assert_eq!(body["form"], "token=hush&x={{/trigger/x}}");
+    assert_eq!(body["list"][0], "https://other.test/hush");
+    let view = without_secrets(&sealed);
+    let expected = given("(set){{/trigger/x}}", SECRET_SHOWN);
+    assert_eq!(secrets(&view)[0], *expected.as_object().unwrap());
+    let mut same = view;
+    seal(&mut same, Some(&sealed), &vault).unwrap();
+    assert_eq!(same, sealed);
+    assert_eq!(seal_stored(&sealed, &vault), Ok(None));
+    // A body that is a text.
+    let mut sealed = flow(&json!({ "url": "https://hook.test/", "body": "token=hush&x=1" }));
+    seal(&mut sealed, None, &vault).unwrap();
+    assert!(!serde_json::to_string(&sealed).unwrap().contains("hush"));
+    assert_eq!(secrets(&without_secrets(&sealed))[0]["body"], SECRET_SHOWN);
+}
+
+#[test]
 fn secret_between_templates_is_sealed_and_hidden() {
     let vault = Vault::new(&[7; 32]);
     let params = json!({

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
+use axum::http::response::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_http::client::Client;
 use groundwave_http::document::add_problems;
 use groundwave_http::endpoints::{Describe, Reply, add_body};
 use groundwave_http::extract::{plain_encoding, whole_body};
-use groundwave_http::{Problem, Schemas};
+use groundwave_http::{Problem, Schemas, problem};
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -155,7 +156,8 @@ impl LocalService {
     /// Passes a request on to `path` of the service, once; the answer is passed back as it is.
     ///
     /// # Errors
-    /// 503 without a service, 502 for an answer that broke off, 504 after the time limit.
+    /// The problem that the service answered with. 503 without a service, 502 for an answer that broke off, 504
+    /// after the time limit.
     pub async fn pass<S, B>(&self, request: Passed<S, B>, path: &str) -> Result<Response, Problem> {
         let mut client = self.connect().await?;
         let Passed { method, media, body, .. } = request;
@@ -178,6 +180,9 @@ impl LocalService {
             }
         };
         let (head, body) = answer.into_parts();
+        if let Some(problem) = problem_of(&head, &body) {
+            return Err(problem);
+        }
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = head.status;
         for name in PASSED {
@@ -187,6 +192,18 @@ impl LocalService {
         }
         Ok(response)
     }
+}
+
+/// The problem in an answer; the guard completes it.
+fn problem_of(head: &Parts, body: &[u8]) -> Option<Problem> {
+    let media = head.headers.get(header::CONTENT_TYPE)?;
+    if media != problem::MEDIA_TYPE {
+        return None;
+    }
+    let problem: Problem = serde_json::from_slice(body).ok()?;
+    let wait_s = head.headers.get(header::RETRY_AFTER).and_then(|wait_s| wait_s.to_str().ok());
+    let retry_after_s = wait_s.and_then(|wait_s| wait_s.parse().ok());
+    Some(Problem { status: head.status.as_u16(), retry_after_s, ..problem })
 }
 
 /// Request that is passed on: its method and its body with the media type, and nothing else of the

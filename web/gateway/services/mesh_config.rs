@@ -171,8 +171,9 @@ fn divergence(desired: &BatmanConfig, actual: &BatmanConfig) -> Vec<Divergence> 
 
 /// `true` if the named revisions are the present one.
 fn current(settings: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
-    let mut named = tag::if_match(headers).into_iter().chain(body);
-    named.all(|one| one == settings.revision)
+    let own = settings.revision.as_str();
+    tag::if_match(headers).is_none_or(|named| named.contains(&own))
+        && body.is_none_or(|one| one == own)
 }
 
 fn set(ifname: &str, config: &BatmanConfig) -> Result<(), Problem> {

@@ -1,5 +1,8 @@
 //! Prometheus metrics: sums, without names of nodes or accounts.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
 use groundwave_gateway::Snapshot;
 use groundwave_protocol::NodeState;
 use groundwave_protocol::RegistrationState;
@@ -167,6 +170,30 @@ impl Metrics {
     }
 }
 
+/// OpenMetrics text in the older format 0.0.4, which has no end mark and declares counters by the names of their
+/// series.
+#[must_use]
+pub fn plain_text(open_metrics: &str) -> String {
+    let types = open_metrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let counters: BTreeSet<&str> = types.filter_map(|line| line.strip_suffix(" counter")).collect();
+    let mut text = String::new();
+    for line in open_metrics.lines().filter(|line| *line != "# EOF") {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some(word @ ("HELP" | "TYPE")), Some(name), Some(rest))
+                if counters.contains(name) =>
+            {
+                // Writing to a string does not fail.
+                let _ = writeln!(text, "# {word} {name}_total {rest}");
+            }
+            _ => {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use groundwave_http::tls::Validity;
@@ -183,5 +210,25 @@ mod tests {
         certificate.set(Some(validity));
         let text = metrics.text(&view, &certificate);
         assert!(text.contains(&format!("{series}bound=\"not_after\"}} 86400")), "{text}");
+    }
+
+    #[test]
+    fn counters_of_the_older_text_are_declared_by_the_names_of_their_series() {
+        let metrics = Metrics::default();
+        metrics.answered("login", 200, 1);
+        let open = metrics.text(&Snapshot::default(), &TlsCertificate::default());
+        let text = plain_text(&open);
+        for declared in [
+            "\n# TYPE groundwave_http_requests_total counter\n",
+            "# HELP groundwave_http_requests_total Requests answered",
+            "\n# TYPE groundwave_nodes gauge\n",
+        ] {
+            assert!(text.contains(declared), "{declared}: {text}");
+        }
+        assert!(!text.contains("# EOF") && text.ends_with('\n'), "{text}");
+        let series = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+        };
+        assert_eq!(series(&text), series(&open));
     }
 }

@@ -4,6 +4,7 @@ pub mod addresses;
 pub mod api_tokens;
 pub mod audit_sampling;
 pub mod backups;
+mod body_secrets;
 pub mod camera;
 pub mod challenges;
 pub mod config_objects;

@@ -101,7 +101,7 @@ fn series_of(node: &FleetNode, now_ms: u64) -> Vec<Series> {
     own.push(Series::of(
         "groundwave_node_missed_heartbeats",
         "Heartbeats missed since the last one",
-        node.liveness.missed_heartbeats as f64,
+        node.liveness.missed_in_silence as f64,
     ));
     let present =
         node.latest.iter().filter(|(_, reading)| reading.ts_ms.saturating_add(READING_MS) > now_ms);

@@ -20,7 +20,7 @@ use crate::services::firewall::FirewallService;
 use crate::services::host::Host;
 use crate::services::limits::{BATCH_BYTES_MAX, BODY_BYTES_MAX, HEARTBEAT_BYTES_MAX};
 use crate::services::local_service::{ImpairmentDaemon, TestbedController};
-use crate::services::metrics::Metrics;
+use crate::services::metrics::{Metrics, plain_text};
 use crate::services::nut::NutServer;
 use crate::services::tasks::{BackgroundTasks, TaskView};
 use crate::services::tls::{CertificateState, TlsCertificate};
@@ -309,10 +309,9 @@ pub async fn metrics(
         true => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         false => "text/plain; version=0.0.4; charset=utf-8",
     };
-    // The older text has no end mark.
     let text = match open {
         true => text,
-        false => text.replace("# EOF\n", ""),
+        false => plain_text(&text),
     };
     ([(header::CONTENT_TYPE, media)], text).into_response()
 }

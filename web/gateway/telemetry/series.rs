@@ -121,9 +121,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
     if question.metrics.len() > NAMES_MAX {
         return Err(wrong("metric", "too many metrics: allowed 1 to 64"));
     }
-    if question.from_ms > question.to_ms {
-        return Err(wrong("from", "invalid range: `from` is later than `to`"));
-    }
+    time::check_range(question.from_ms, question.to_ms)?;
     Ok(question)
 }
 

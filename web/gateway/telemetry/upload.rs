@@ -15,8 +15,8 @@ use groundwave_http::json_body;
 use groundwave_http::json_body::json_media;
 use groundwave_http::lenient::{quoted_words, readable};
 use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Schemas, strict};
-use groundwave_protocol::{Sample, check_metric};
+use groundwave_http::{Json, Path, Problem, Schemas, strict, time};
+use groundwave_protocol::{Sample, check_metric, check_reading};
 use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,8 +148,8 @@ fn read_sample(sample: Value) -> Result<SampleIn, &'static str> {
 fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
     let SampleIn { ts, metric, value, .. } = sample;
     check_metric(&metric, 0.0).map_err(|_| "metric")?;
-    check_metric(&metric, value).map_err(|_| "value")?;
-    let ts: jiff::Timestamp = ts.parse().map_err(|_| "ts-format")?;
+    check_reading(&metric, value).map_err(|_| "value")?;
+    let ts: jiff::Timestamp = time::timestamp(&ts).ok_or("ts-format")?;
     let ts_ms = u64::try_from(ts.as_millisecond()).map_err(|_| "ts-old")?;
     if ts_ms + OLDEST_MS < now_ms {
         return Err("ts-old");
