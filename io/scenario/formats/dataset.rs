@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_engine::Clock;
+use groundwave_engine::{Clock, Refusal};
 use groundwave_model::link::Probe;
 use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, HEIGHT_MSL_M};
 use groundwave_model::radio::{Pointing, Role, Station};
