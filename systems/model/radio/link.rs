@@ -62,6 +62,11 @@ impl Prepared<'_> {
         measure(heights_msl_m, profile.step_m, antennas, self.wavelength_m, self.env.k_factor)
     }
 
+    /// Geometry of the antennas at the ends of a checked path.
+    pub(super) fn geometry(&self, view: &View<'_>) -> Geometry {
+        geometry(view, [self.tx.height_agl_m, self.rx.height_agl_m], self.env)
+    }
+
     /// The budget over a checked path with the attenuation of `terrain`.
     pub(super) fn link(
         &self,
@@ -69,7 +74,7 @@ impl Prepared<'_> {
         clearance: Clearance,
         terrain: (Model, Attenuation),
     ) -> LinkResult {
-        let geometry = geometry(view, [self.tx.height_agl_m, self.rx.height_agl_m], self.env);
+        let geometry = self.geometry(view);
         let path = path_loss(self, view, &geometry, &clearance, terrain);
         let budget = self.budget(&geometry);
         let receiver = self.receiver(&budget, &path.losses);

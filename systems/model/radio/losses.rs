@@ -10,6 +10,7 @@ use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::path_loss::{
     Attenuation, FALLBACK_MODEL, ItmTerrain, Model, PathBatch, PreparedModel, PropagationMode,
+    QUANTILES,
 };
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
@@ -51,11 +52,7 @@ pub(super) fn path_loss(
         (false, Some(PropagationMode::Troposcatter)) => PropagationMode::Troposcatter,
         (false, _) => PropagationMode::Diffraction,
     };
-    let path = ClutterPath {
-        distance_km: view.distance_m * 1e-3,
-        elevation_deg: [geometry.tx_elevation_angle_deg, geometry.rx_elevation_angle_deg],
-        is_fine_surface: view.is_fine_surface,
-    };
+    let path = clutter_path(view, geometry);
     let clutter = link.clutter_loss(&path, false);
     warnings.note(!clutter.is_in_range, Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter.ends_db;
@@ -107,11 +104,20 @@ pub(super) fn path_loss(
     }
 }
 
+/// The path as losses of clutter depend on it.
+fn clutter_path(view: &View<'_>, geometry: &Geometry) -> ClutterPath {
+    ClutterPath {
+        distance_km: view.distance_m * 1e-3,
+        elevation_deg: [geometry.tx_elevation_angle_deg, geometry.rx_elevation_angle_deg],
+        is_fine_surface: view.is_fine_surface,
+    }
+}
+
 /// Attenuation over free space along a path by the model of the environment, or by [`FALLBACK_MODEL`]
 /// with a warning where that is not valid.
 pub(super) fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
     let model = link.model_at(view.distance_m, view.is_fine_surface);
-    let result = model.and_then(|model| model.attenuation(&view.path()));
+    let result = model.and_then(|model| model.attenuation(&link.limited(view.path())));
     or_fallback(link, view, result)
 }
 
@@ -123,7 +129,8 @@ pub(super) fn terrain_attenuations(
 ) -> Vec<(Model, Attenuation)> {
     let model_at = |view: &View<'_>| link.model_at(view.distance_m, view.is_fine_surface);
     let is_valid = |view: &&View<'_>| model_at(view).is_ok();
-    let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
+    let valid = views.iter().filter(is_valid).map(|view| link.limited(view.path()));
+    let valid: Vec<_> = valid.collect();
     let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, batch);
     let mut results = link.model().map_or_else(Vec::new, attenuations).into_iter();
     let each = |view: &View<'_>| {
@@ -135,22 +142,40 @@ pub(super) fn terrain_attenuations(
 }
 
 /// Attenuation by the model of the environment, in part by the fallback model where the two meet, and wholly
-/// by that where the other has none.
+/// by that where the other has none. Beyond the longest distance it is that of the fallback model, but not below the
+/// other at that distance.
 fn or_fallback(
     link: &Prepared<'_>,
     view: &View<'_>,
     result: Result<Attenuation, Warning>,
 ) -> (Model, Attenuation) {
     let share = link.share(view.distance_m);
+    let fallback = || link.fallback(&view.path());
     let warning = match result {
         Ok(attenuation) if share == 1.0 => return (link.env.model, attenuation),
         Ok(attenuation) => {
-            let fallback = link.fallback(&view.path());
-            return (link.env.model, attenuation.blended(share, &fallback));
+            let fallback = fallback();
+            let blended = attenuation.blended(share, &fallback);
+            let added_db = link.far_addition_db(
+                view.distance_m,
+                attenuation.quantiles_db(),
+                fallback.quantiles_db(),
+                || clutter_path(view, &link.geometry(view)),
+            );
+            match link.far_warning(view.distance_m) {
+                None if added_db == [0.0; QUANTILES] => return (link.env.model, blended),
+                None => return (link.env.model, blended.with_addition(added_db)),
+                Some(warning) if added_db != [0.0; QUANTILES] => {
+                    let mut attenuation = blended.with_addition(added_db);
+                    attenuation.warnings.insert(warning);
+                    return (FALLBACK_MODEL, attenuation);
+                }
+                Some(warning) => warning,
+            }
         }
         Err(warning) => warning,
     };
-    let mut attenuation = link.fallback(&view.path());
+    let mut attenuation = fallback();
     attenuation.warnings.insert(warning);
     (FALLBACK_MODEL, attenuation)
 }

@@ -10,7 +10,7 @@ use super::antenna::{is_lossless, is_omnidirectional, pointing_loss_db};
 use super::clutter::ClutterPath;
 use super::field_strength::field_term_db;
 use super::fresnel::EARTH_RADIUS_M;
-use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
+use super::geometry::elevation_angle_deg;
 use super::modulation::Selected;
 use super::outcome::Verdict;
 use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
@@ -97,9 +97,9 @@ pub struct MarginTerms {
 /// A prepared direction with the quantities that all receivers share.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedTransmitter<'a> {
-    link: Prepared<'a>,
+    pub(super) link: Prepared<'a>,
     /// Geoid under the transmitter above the ellipsoid, m.
-    undulation_m: f64,
+    pub(super) undulation_m: f64,
     vegetation_db: f64,
 }
 
@@ -347,52 +347,6 @@ impl<'a> PreparedTransmitter<'a> {
         let path =
             ClutterPath { distance_km: 1.0, elevation_deg: [0.0; 2], is_fine_surface: false };
         self.clutter_sum_db(&path, false)
-    }
-
-    /// The path to the receiver in a place as losses of clutter depend on it.
-    fn clutter_path(
-        &self,
-        receivers: &Receivers,
-        place: usize,
-        is_fine_surface: bool,
-    ) -> ClutterPath {
-        let link = &self.link;
-        let distance_m = receivers.distance_m[place];
-        let mut elevation_deg = [0.0; 2];
-        if link.is_clutter_by_elevation() {
-            let radius_m = link.env.k_factor * EARTH_RADIUS_M;
-            let tx_msl_m = receivers.ground_msl_m[0][place] + link.tx.height_agl_m;
-            let rx_msl_m = receivers.ground_msl_m[1][place] + link.rx.height_agl_m;
-            elevation_deg = [(tx_msl_m, rx_msl_m), (rx_msl_m, tx_msl_m)]
-                .map(|(from_m, to_m)| elevation_angle_deg(distance_m, from_m, to_m, radius_m));
-        }
-        ClutterPath { distance_km: distance_m * 1e-3, elevation_deg, is_fine_surface }
-    }
-
-    fn heights(&self) -> Heights {
-        Heights {
-            tx_agl_m: self.link.tx.height_agl_m,
-            rx_agl_m: self.link.rx.height_agl_m,
-            undulation_m: self.undulation_m,
-        }
-    }
-}
-
-/// Antenna heights above ground at both ends, m, and the geoid under the transmitter.
-#[derive(Clone, Copy)]
-struct Heights {
-    tx_agl_m: f64,
-    rx_agl_m: f64,
-    undulation_m: f64,
-}
-
-impl Heights {
-    #[inline(always)]
-    fn slant_m(&self, receivers: &Receivers, place: usize) -> f64 {
-        let tx_hae_m = receivers.ground_msl_m[0][place] + self.tx_agl_m + self.undulation_m;
-        let rx_hae_m =
-            receivers.ground_msl_m[1][place] + self.rx_agl_m + receivers.undulation_m[place];
-        greater(slant_range_m(receivers.distance_m[place], tx_hae_m, rx_hae_m), SHORTEST_M)
     }
 }
 

@@ -1,7 +1,7 @@
 //! No step where a model ends: at its longest distance and at its antenna heights.
 
-use super::super::{Environment, Model, Station, Surroundings, Warning};
-use super::{flat, link, station};
+use super::super::{Environment, LinkResult, Model, Station, Surroundings, Warning};
+use super::{at_1800_mhz, flat, link, near, ridge, station};
 
 fn loss_db(model: Model, distance_m: f64, heights_m: [f64; 2]) -> (f64, bool) {
     let [tx, rx] = heights_m.map(|height_m| Station {
@@ -25,6 +25,42 @@ fn the_far_end_of_a_model_has_no_step() {
         assert!((beyond_db - before_db).abs() < 0.1, "{model}: {before_db} {beyond_db}");
         let (_, is_blended) = at(longest_m * 0.95);
         assert!(!is_blended, "{model}");
+    }
+}
+
+/// A mast and a meter in a city at 1.8 GHz, and hills that the fallback model finds higher than roofs.
+#[test]
+fn loss_beyond_the_longest_distance_of_a_model_is_not_below_that_at_it() {
+    let mast = at_1800_mhz(50.0, Surroundings::Open);
+    let meter = at_1800_mhz(1.5, Surroundings::Urban);
+    // Over 100 km the diffraction of the Earth takes over.
+    for (model, longest_km, rise_db_max) in
+        [(Model::Cost231Hata, 20.0, 0.5), (Model::ExtendedHata, 100.0, 10.0)]
+    {
+        let environment = Environment { model, ..Environment::default() };
+        let mut before: Option<LinkResult> = None;
+        for step in 0..80 {
+            let distance_m = longest_km * 1e3 * (0.9 + 0.005 * f64::from(step));
+            let result = link(&flat(distance_m), &mast, &meter, &environment);
+            if let Some(before) = &before {
+                let rise_db = result.losses.total_path_loss_db - before.losses.total_path_loss_db;
+                assert!((0.0..rise_db_max).contains(&rise_db), "{model} {distance_m}: {rise_db}");
+                let rise_db = result.prediction.path_loss_db - before.prediction.path_loss_db;
+                assert!((0.0..rise_db_max).contains(&rise_db), "{model} {distance_m}: {rise_db}");
+                assert!(result.prediction.link_prob <= before.prediction.link_prob);
+            }
+            let is_beyond = distance_m > longest_km * 1e3;
+            assert_eq!(result.model == Model::DeltaBullington, is_beyond);
+            assert_eq!(result.warnings.contains(Warning::ModelOutOfRange), is_beyond);
+            near(result.losses.sum_db(), result.losses.total_path_loss_db, 1e-9);
+            before = Some(result);
+        }
+        // A ridge costs more than the model has: the fallback model counts alone.
+        let ridge = ridge(1.1 * longest_km * 1e3, 4_000.0);
+        let [own, fallback] = [model, Model::DeltaBullington].map(|model| {
+            link(&ridge, &mast, &meter, &Environment { model, ..environment.clone() })
+        });
+        assert_eq!(own.losses, fallback.losses);
     }
 }
 
