@@ -202,12 +202,16 @@ impl<'a> Prepared<'a> {
         let direction =
             over(antenna_agl_m).with_clutter(clutter_agl_m).with_surroundings(surroundings);
         let prepared = match height_share > 0.0 {
-            true => model.prepare(&direction).map(Arc::from),
+            true => model.prepare(&direction).map(Arc::<dyn PreparedModel>::from),
             false => Err(Warning::ModelOutOfRange),
         };
-        if prepared.is_err() {
-            is_on_path = [false; 2];
-        }
+        let height_share = match &prepared {
+            Ok(model) => height_share * model.share(),
+            Err(_) => {
+                is_on_path = [false; 2];
+                height_share
+            }
+        };
         let clutter =
             [0, 1].map(|end| if is_on_path[end] { clutter[end].on_path() } else { clutter[end] });
         let mcs_table = McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm);

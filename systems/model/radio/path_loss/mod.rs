@@ -149,6 +149,11 @@ pub trait PreparedModel: Debug + Send + Sync {
         profiles.iter().map(|profile| self.attenuation(profile)).collect()
     }
 
+    /// Share of the model between these antennas, [0, 1]; the rest is that of [`FALLBACK_MODEL`].
+    fn share(&self) -> f64 {
+        1.0
+    }
+
     /// Measures the profiles of `rows` into their lanes of `batch`, whose attenuation follows by
     /// [`Self::attenuate`]. A lane the model has no value for stays unmeasured. By default each path is
     /// computed here, by [`Self::attenuation`].

@@ -85,3 +85,32 @@ fn the_minimum_height_of_a_model_has_no_step() {
         assert!((below_db - above_db).abs() < 0.05, "{model} {heights_m:?}: {below_db} {above_db}");
     }
 }
+
+/// COST 231-Hata and extended Hata where antennas below their minimum height change rank: each is the mobile in part.
+#[test]
+fn antennas_that_change_rank_give_a_link_loss_without_a_step() {
+    for (model, other_m) in [
+        (Model::Cost231Hata, 7.0),
+        (Model::Cost231Hata, 10.0),
+        (Model::Cost231Hata, 30.0),
+        (Model::ExtendedHata, 7.0),
+        (Model::ExtendedHata, 30.0),
+    ] {
+        let links = |height_m: f64| {
+            let [a, b] = [(height_m, Surroundings::Suburban), (other_m, Surroundings::Urban)]
+                .map(|(height_m, around)| at_1800_mhz(height_m, around));
+            let environment = Environment { model, ..Environment::default() };
+            let ground = flat(8_000.0);
+            [link(&ground, &a, &b, &environment), link(&ground, &b, &a, &environment)]
+                .map(|link| link.losses.total_path_loss_db)
+        };
+        for factor in [1.0 / 1.2, 0.9, 1.0, 1.1, 1.2] {
+            let [below_db, above_db] =
+                [1.0 - 1e-5, 1.0 + 1e-5].map(|nearer| links(other_m * factor * nearer));
+            near(below_db[0], above_db[0], 0.05);
+            near(below_db[0], below_db[1], 1e-9);
+        }
+        let [there_db, back_db] = links(other_m);
+        near(there_db, back_db, 1e-9);
+    }
+}
