@@ -136,7 +136,7 @@ impl Prepared<'_> {
         Evidence {
             exposure: self.exposure(),
             unknown_share,
-            entry: self.entry,
+            entry: path.entry,
             ground: terrain.ground,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),

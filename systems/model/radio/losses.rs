@@ -12,6 +12,7 @@ use super::path_loss::{
     Attenuation, FALLBACK_MODEL, ItmTerrain, Model, PathBatch, PreparedModel, PropagationMode,
     QUANTILES,
 };
+use super::prediction::Entry;
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
@@ -31,6 +32,8 @@ pub(super) struct PathLoss {
     pub median_db: f64,
     /// Standard deviation of the model in time and over locations, dB.
     pub sigma_db: f64,
+    /// Walls, which are part of the losses.
+    pub entry: Entry,
     pub warnings: Warnings,
 }
 
@@ -57,6 +60,7 @@ pub(super) fn path_loss(
     warnings.note(!clutter.is_in_range, Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter.ends_db;
     let [median_tx_db, median_rx_db] = link.clutter_loss(&path, true).ends_db;
+    let walls = link.walls.loss(path.elevation_deg);
     let air = link.gas();
     let uniform_db = [air.oxygen_db_km, air.water_vapour_db_km].map(|db_km| db_km * slant_m * 1e-3);
     let [gas_oxygen_db, gas_water_vapour_db] = terrain.gases_db.unwrap_or(uniform_db);
@@ -74,8 +78,8 @@ pub(super) fn path_loss(
         rain_rate_mm_h: link.env.rain_rate_mm_h,
         clutter_tx_db,
         clutter_rx_db,
-        building_tx_db: link.building_db(0),
-        building_rx_db: link.building_db(1),
+        building_tx_db: walls.ends_db[0],
+        building_rx_db: walls.ends_db[1],
         vegetation_db: link.vegetation_db(),
         vegetation_tx_db: link.woodland_db(0),
         vegetation_rx_db: link.woodland_db(1),
@@ -84,7 +88,7 @@ pub(super) fn path_loss(
     };
     let added_db = terrain.median_total_db() - terrain.total_db();
     let added_db = added_db + median_tx_db - clutter_tx_db + median_rx_db - clutter_rx_db;
-    let added_db = added_db + link.median_building_db();
+    let added_db = added_db + walls.median_addition_db();
     let median_db = losses.sum_db() + added_db;
     let offset_db = calibrate(link, view, &mut losses, &mut warnings);
     let median_db = match offset_db {
@@ -100,6 +104,7 @@ pub(super) fn path_loss(
         losses,
         median_db,
         sigma_db: terrain.sigma_db,
+        entry: walls.entry,
         warnings,
     }
 }
@@ -209,17 +214,6 @@ impl Prepared<'_> {
     pub(super) fn clutter_loss(&self, path: &ClutterPath, is_median: bool) -> ClutterLoss {
         let shares = self.end_clutter_share(path.distance_km * 1e3, path.is_fine_surface);
         clutter_loss(&self.clutter, self.frequency_mhz, path, is_median, shares)
-    }
-
-    /// Loss of the walls at an end, dB; `None` outdoors.
-    fn building_db(&self, end: usize) -> Option<f64> {
-        let station = [self.tx, self.rx][end];
-        station.indoor.building().map(|_| self.building_db[end])
-    }
-
-    /// Median of the loss of all walls less that of the share of locations, dB.
-    pub(super) fn median_building_db(&self) -> f64 {
-        self.entry.median_db - self.building_db[0] - self.building_db[1]
     }
 
     /// Class of the calibration profile that a path belongs to.

@@ -13,13 +13,13 @@ use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 use groundwave_propagation::vegetation::MIXED_FOREST_MHZ;
 use groundwave_values::bounds::BadValue;
 
-use super::building::entry;
+use super::building::Walls;
 use super::clutter::EndClutter;
 use super::environment::{Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
 use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, SettingValues, Validity};
-use super::prediction::{Distribution, Entry, Exposure};
+use super::prediction::{Distribution, Exposure};
 use super::station::{Radio, Station, Waveform};
 use super::surroundings::Surroundings;
 use super::warning::{Warning, Warnings};
@@ -75,9 +75,7 @@ pub struct Prepared<'a> {
     pub(super) polarization_loss_db: f64,
     /// Clutter at transmitter and receiver.
     pub(super) clutter: [EndClutter; 2],
-    /// Walls at transmitter and receiver, dB.
-    pub(super) building_db: [f64; 2],
-    pub(super) entry: Entry,
+    pub(super) walls: Walls,
     /// Uniform air at the ends.
     pub(super) air: Gamma,
     /// `true` if the model has the absorption of air, so that none is added.
@@ -215,7 +213,7 @@ impl<'a> Prepared<'a> {
         let clutter =
             [0, 1].map(|end| if is_on_path[end] { clutter[end].on_path() } else { clutter[end] });
         let mcs_table = McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm);
-        let (building_db, entry) = entry([tx, rx], env, frequency_mhz, &mut warnings);
+        let walls = Walls::new([tx, rx], env, frequency_mhz, &mut warnings);
         Self {
             tx,
             rx,
@@ -227,8 +225,7 @@ impl<'a> Prepared<'a> {
             compatible,
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
             clutter,
-            building_db,
-            entry,
+            walls,
             air: gas,
             is_air_in_model: model.includes_gases() && prepared.is_ok(),
             rain: rain(frequency_mhz, polarization),

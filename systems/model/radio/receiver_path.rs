@@ -2,6 +2,7 @@
 
 use groundwave_propagation::numeric::greater;
 
+use super::building::WallLoss;
 use super::clutter::ClutterPath;
 use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
@@ -22,6 +23,14 @@ impl PreparedTransmitter<'_> {
         };
         let distance_km = receivers.distance_m[place] * 1e-3;
         ClutterPath { distance_km, elevation_deg, is_fine_surface }
+    }
+
+    /// Losses of walls along the path to the receiver in a place.
+    pub(super) fn walls(&self, receivers: &Receivers, place: usize) -> WallLoss {
+        match self.link.walls.is_indoor() {
+            true => self.link.walls.loss(self.elevation_deg(receivers, place)),
+            false => WallLoss::default(),
+        }
     }
 
     /// Elevations of the ray at transmitter and receiver, deg.

@@ -162,7 +162,7 @@ impl<'a> PreparedTransmitter<'a> {
         let by_path = link.is_clutter_by_path(link.takeover_m());
         let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
         let has_pattern = tx.antenna.pattern.is_some() || rx.antenna.pattern.is_some();
-        let is_directional = is_pointed || has_pattern;
+        let is_directional = is_pointed || has_pattern || link.walls.is_indoor();
         if by_path || is_directional || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
             return None;
         }
@@ -175,7 +175,6 @@ impl<'a> PreparedTransmitter<'a> {
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
         let fixed_db = self.vegetation_db + env.other_loss_db + self.far_clutter_db();
-        let fixed_db = fixed_db + link.building_db[0] + link.building_db[1];
         Some(MarginTerms {
             base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
             wavenumber: 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S,
@@ -260,7 +259,7 @@ impl<'a> PreparedTransmitter<'a> {
         let evidence = Evidence {
             exposure: self.link.exposure(),
             unknown_share,
-            entry: self.link.entry,
+            entry: self.walls(receivers, place).entry,
             ground,
             clear,
             calibrated: self.link.calibrated(distance_m),
@@ -307,7 +306,6 @@ impl<'a> PreparedTransmitter<'a> {
         extra_db.fill(0.0);
         let env = self.link.env;
         let by_path = self.link.is_clutter_by_path(f64::INFINITY);
-        let walls_db = self.link.building_db[0] + self.link.building_db[1];
         let fixed_db = if by_path { 0.0 } else { self.far_clutter_db() };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {
@@ -317,16 +315,17 @@ impl<'a> PreparedTransmitter<'a> {
             } else {
                 fixed_db
             };
-            extra_db[place] += walls_db;
+            extra_db[place] += self.walls(receivers, place).sum_db();
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
                 extra_db[place] += self.link.rain_loss_db(slant_m * 1e-3);
             }
         }
         *median_db = *extra_db;
-        let walls_db = self.link.median_building_db();
-        if walls_db != 0.0 {
-            median_db[..count].iter_mut().for_each(|db| *db += walls_db);
+        if self.link.walls.is_indoor() {
+            for place in 0..count {
+                median_db[place] += self.walls(receivers, place).median_addition_db();
+            }
         }
         if by_path {
             for place in 0..count {

@@ -1,6 +1,6 @@
 //! Cells of a coverage have the losses and predictions of links to their centres.
 
-use super::super::{Environment, Model, Station, Surroundings, evaluate};
+use super::super::{Environment, Indoor, Model, Station, Surroundings, evaluate};
 use super::{at_1800_mhz, near};
 use crate::coverage::{CoverageRequest, Flags, Grid, Sampling, coverage};
 use crate::terrain::test_ground::Rough;
@@ -62,5 +62,15 @@ fn cells_beyond_the_longest_distance_have_the_loss_of_links() {
             let [own, fallback] = compare([&mast, &meter], &environment, terrain, radius_m);
             assert!(own > 100 && fallback > 50, "{model}: {own} {fallback}");
         }
+    }
+}
+
+#[test]
+fn cells_indoors_have_the_walls_of_links_by_the_elevation_of_the_ray() {
+    let tower = Station { height_agl_m: 700.0, ..at_1800_mhz(30.0, Surroundings::Open) };
+    let room = Station { indoor: Indoor::Traditional, ..at_1800_mhz(1.5, Surroundings::Open) };
+    for model in [Model::Itm, Model::FreeSpace, Model::P1812, Model::P528] {
+        let environment = Environment { model, location_percent: 80.0, ..Environment::default() };
+        compare([&tower, &room], &environment, &Rough, 3e3);
     }
 }
