@@ -143,6 +143,7 @@ impl Prepared<'_> {
             is_unlike: self.is_unlike(),
             is_elsewhere: self.is_elsewhere(view.ends),
             model_sigma_db: path.sigma_db,
+            model_excess_db: path.model_excess_db,
             distance_m: view.distance_m,
             free_space_db: path.losses.free_space_loss_db,
             model_loss_db: path.median_db,

@@ -32,6 +32,8 @@ pub(super) struct PathLoss {
     pub median_db: f64,
     /// Standard deviation of the model in time and over locations, dB.
     pub sigma_db: f64,
+    /// Median attenuation of terrain and surroundings over free space by the model, dB.
+    pub model_excess_db: f64,
     /// Walls, which are part of the losses.
     pub entry: Entry,
     pub warnings: Warnings,
@@ -104,6 +106,7 @@ pub(super) fn path_loss(
         losses,
         median_db,
         sigma_db: terrain.sigma_db,
+        model_excess_db: link.model_excess_db(terrain.median_total_db(), || slant_m),
         entry: walls.entry,
         warnings,
     }
@@ -214,6 +217,16 @@ impl Prepared<'_> {
     pub(super) fn clutter_loss(&self, path: &ClutterPath, is_median: bool) -> ClutterLoss {
         let shares = self.end_clutter_share(path.distance_km * 1e3, path.is_fine_surface);
         clutter_loss(&self.clutter, self.frequency_mhz, path, is_median, shares)
+    }
+
+    /// Part of a median attenuation by the model, dB, that is none of air of a model that has it: over a ray of
+    /// `slant_m`, in uniform air.
+    pub(super) fn model_excess_db(&self, median_db: f64, slant_m: impl FnOnce() -> f64) -> f64 {
+        if self.is_air_in_model {
+            (median_db - self.air.total_db_km() * slant_m() * 1e-3).max(0.0)
+        } else {
+            median_db
+        }
     }
 
     /// Class of the calibration profile that a path belongs to.

@@ -14,7 +14,7 @@ use super::geometry::elevation_angle_deg;
 use super::modulation::Selected;
 use super::outcome::Verdict;
 use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
-use super::prediction::{Distribution, Evidence, Exposure};
+use super::prediction::{CLEAR_EXCESS_DB, Distribution, Evidence, Exposure};
 use super::prepare::Prepared;
 use super::station::Antenna;
 use crate::terrain::{GeoPoint, PathGround};
@@ -252,8 +252,9 @@ impl<'a> PreparedTransmitter<'a> {
     ) -> Distribution {
         let distance_m = receivers.distance_m[place];
         let unknown_share = self.link.unknown_share(distance_m, is_fine_surface);
+        let slant_m = || self.heights().slant_m(receivers, place);
         let [known_db, woodland_db] = match unknown_share > 0.0 {
-            true => self.link.known_db(self.heights().slant_m(receivers, place)),
+            true => self.link.known_db(slant_m()),
             false => [0.0; 2],
         };
         let evidence = Evidence {
@@ -266,6 +267,7 @@ impl<'a> PreparedTransmitter<'a> {
             is_unlike: self.link.is_unlike(),
             is_elsewhere: receivers.is_elsewhere[place],
             model_sigma_db: paths.sigma_db.0[place],
+            model_excess_db: self.link.model_excess_db(paths.quantiles_db(place)[1], slant_m),
             distance_m,
             free_space_db: budgets.free_space_db[place],
             model_loss_db: budgets.median_loss_db[place],
@@ -273,6 +275,20 @@ impl<'a> PreparedTransmitter<'a> {
             woodland_db,
         };
         evidence.distribution()
+    }
+
+    /// `true` if the spread of links like that to the receiver in a place, over a clear path, follows the attenuation
+    /// of the model, or would with an error of it of `error_db`.
+    pub fn is_spread_by_loss(
+        &self,
+        place: usize,
+        error_db: f64,
+        (receivers, paths): (&Receivers, &PathBatch),
+    ) -> bool {
+        let slant_m = || self.heights().slant_m(receivers, place);
+        let excess_db = self.link.model_excess_db(paths.quantiles_db(place)[1], slant_m);
+        let [clear_db, obstructed_db] = CLEAR_EXCESS_DB;
+        (clear_db - error_db..=obstructed_db + error_db).contains(&excess_db)
     }
 
     /// Computes the budgets of `receivers`, whose attenuation over free space at each quantile is

@@ -74,3 +74,16 @@ fn cells_indoors_have_the_walls_of_links_by_the_elevation_of_the_ray() {
         compare([&tower, &room], &environment, &Rough, 3e3);
     }
 }
+
+#[test]
+fn cells_have_the_intervals_of_links_where_the_model_has_more_than_free_space() {
+    let mast = at_1800_mhz(30.0, Surroundings::Open);
+    for model in Model::ALL.iter().copied() {
+        let environment = Environment { model, ..Environment::default() };
+        for height_m in [9.0, 12.0] {
+            let receiver = at_1800_mhz(height_m, Surroundings::Urban);
+            compare([&mast, &receiver], &environment, &Rough, 20e3);
+            compare([&mast, &receiver], &environment, &Flat::default(), 20e3);
+        }
+    }
+}

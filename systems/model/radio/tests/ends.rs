@@ -1,6 +1,6 @@
 //! No step where a model ends: at its longest distance and at its antenna heights.
 
-use super::super::{Environment, LinkResult, Model, Station, Surroundings, Warning};
+use super::super::{Basis, Environment, LinkResult, Model, Station, Surroundings, Warning};
 use super::{at_1800_mhz, flat, link, near, ridge, station};
 
 fn loss_db(model: Model, distance_m: f64, heights_m: [f64; 2]) -> (f64, bool) {
@@ -112,5 +112,22 @@ fn antennas_that_change_rank_give_a_link_loss_without_a_step() {
         }
         let [there_db, back_db] = links(other_m);
         near(there_db, back_db, 1e-9);
+    }
+}
+
+/// An antenna that reaches the tops of its surroundings: the model has their loss on both sides, and as little is sure.
+#[test]
+fn antenna_at_the_tops_of_its_surroundings_gives_a_probability_without_a_step() {
+    let mast = at_1800_mhz(50.0, Surroundings::Open);
+    for model in [Model::Cost231Hata, Model::ExtendedHata] {
+        let environment = Environment { model, ..Environment::default() };
+        let [below, above] = [9.999, 10.0].map(|height_m| {
+            let end = at_1800_mhz(height_m, Surroundings::Urban);
+            link(&flat(15_000.0), &mast, &end, &environment)
+        });
+        assert!(above.clearance.is_clear() && above.losses.excess_loss_db > 20.0, "{model}");
+        assert_eq!(above.prediction.basis, Basis::Terrain);
+        near(below.prediction.sigma_db(), above.prediction.sigma_db(), 0.01);
+        near(below.prediction.link_prob, above.prediction.link_prob, 1e-3);
     }
 }
