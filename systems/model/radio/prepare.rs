@@ -181,6 +181,7 @@ impl<'a> Prepared<'a> {
         warnings.note(in_woodland && !is_measured, Warning::WoodlandExtrapolated);
         let (values, not_modelled) = env.modelled_values();
         warnings.note(!not_modelled.is_empty(), Warning::ShareNotModelled);
+        warnings.note(env.is_k_factor_unread(), Warning::KFactorNotModelled);
         let over =
             |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
         let raised_agl_m = clutter.map(|end| end.terrain_agl_m);
