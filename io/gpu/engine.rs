@@ -36,7 +36,7 @@ pub enum NoLosses {
     Terms(NoTerms),
     /// Link margins depend on more than distance and heights.
     #[error(
-        "link margins depend on rain, calibration, clutter by distance or the azimuth of an antenna"
+        "link margins depend on rain, calibration, clutter by distance, walls or the azimuth of an antenna"
     )]
     Margins,
     /// The device failed.

@@ -60,21 +60,58 @@ impl Building {
         probability: f64,
         elevation_deg: f64,
     ) -> Result<f64, DomainError> {
+        let elevation_deg = within("elevation_deg", elevation_deg, -90.0, 90.0)?;
+        Ok(self.entry_loss(frequency_mhz, probability)?.at_db(elevation_deg))
+    }
+
+    /// [`Self::entry_loss_db`] as a function of the elevation.
+    ///
+    /// # Errors
+    /// [`DomainError`] for a number outside its range.
+    pub fn entry_loss(
+        self,
+        frequency_mhz: f64,
+        probability: f64,
+    ) -> Result<EntryLoss, DomainError> {
         let frequency_mhz = within("frequency_mhz", frequency_mhz, 80.0, 1e5)?;
         let probability = within("probability", probability, 1e-9, 1.0 - 1e-9)?;
-        let elevation_deg = within("elevation_deg", elevation_deg, -90.0, 90.0)?;
         let log_f = libm::log10(frequency_mhz * 1e-3);
         let table = self.coefficients();
         let line = |[constant, slope]: [f64; 2]| constant + slope * log_f;
         let [r, s, t] = table.horizontal;
-        let horizontal_db = r + s * log_f + t * log_f * log_f;
-        let first_mean_db = horizontal_db + 0.212 * elevation_deg.abs();
         let quantile = normal_quantile(probability);
-        let first_db = quantile * line(table.first_deviation) + first_mean_db;
-        let second_db = quantile * line(table.second_deviation) + line(table.second_mean);
-        let power = |loss_db: f64| libm::pow(10.0, 0.1 * loss_db);
-        Ok(10.0 * libm::log10(power(first_db) + power(second_db) + power(-3.0)))
+        Ok(EntryLoss {
+            horizontal_db: r + s * log_f + t * log_f * log_f,
+            first_db: quantile * line(table.first_deviation),
+            second_power: power(quantile * line(table.second_deviation) + line(table.second_mean)),
+        })
     }
+}
+
+/// Loss on the way into buildings of one kind at one frequency that is not exceeded at a share of the places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntryLoss {
+    /// Median horizontal loss, dB (eq. 9).
+    horizontal_db: f64,
+    /// Deviation of the first lognormal part, dB.
+    first_db: f64,
+    /// Second lognormal part, as a ratio.
+    second_power: f64,
+}
+
+impl EntryLoss {
+    /// Loss where the path arrives at `elevation_deg` above or below the horizontal, -90 to 90 degrees, dB (eq. 1).
+    #[must_use]
+    pub fn at_db(&self, elevation_deg: f64) -> f64 {
+        let first_mean_db = self.horizontal_db + 0.212 * elevation_deg.abs();
+        let first_db = self.first_db + first_mean_db;
+        10.0 * libm::log10(power(first_db) + self.second_power + power(-3.0))
+    }
+}
+
+/// Ratio of powers.
+fn power(loss_db: f64) -> f64 {
+    libm::pow(10.0, 0.1 * loss_db)
 }
 
 #[cfg(test)]

@@ -59,9 +59,8 @@ pub struct Scratch {
     flags: [Flags; BATCH],
     /// True where an end of the path stands on a fine surface.
     fine_surface: [bool; BATCH],
-    /// Places in which the models meet, with the share of that of the environment and the attenuation of the
-    /// fallback model.
-    blends: Vec<(usize, f64, Attenuation)>,
+    /// Places in which the models meet, with the attenuation of the fallback model.
+    blends: Vec<(usize, Attenuation)>,
     /// Heights of the ground at the centres, m, where losses are known.
     centres_msl_m: [f64; BATCH],
     /// `true` if cells have the power of the model and the verdict of its margin alone.
@@ -382,7 +381,7 @@ impl Scratch {
                 let distance_m = self.receivers.distance_m[place];
                 let valid =
                     traced[row] && transmitter.is_valid(distance_m, self.fine_surface[place]);
-                valid.then(|| profile(row))
+                valid.then(|| transmitter.limited(profile(row)))
             }),
             credible: self.credible,
         };
@@ -394,10 +393,11 @@ impl Scratch {
                 && transmitter.is_clear(&profile(row));
             if paths.measured.0[place] {
                 flags[place].note(paths.clear.0[place], Flags::CLEAR);
-                let share = transmitter.share(self.receivers.distance_m[place]);
-                if share < 1.0 {
-                    blends.push((place, share, transmitter.fallback(&profile(row))));
+                let distance_m = self.receivers.distance_m[place];
+                if transmitter.share(distance_m) < 1.0 {
+                    blends.push((place, transmitter.fallback(&profile(row))));
                 }
+                flags[place].note(transmitter.is_beyond(distance_m), Flags::FALLBACK_MODEL);
             } else {
                 paths.set_fallback(place, &transmitter.fallback(&profile(row)));
                 flags[place].note(true, Flags::FALLBACK_MODEL);
@@ -417,9 +417,11 @@ impl Scratch {
         let of_run = self.paths.measured.0.iter().position(|measured| *measured);
         let transmitter = site.transmitter(self.cover[of_run.unwrap_or(0)].kind);
         transmitter.attenuate(&mut self.paths);
-        for (place, share, fallback) in &self.blends {
-            if self.paths.attenuation_db.0[0][*place].is_finite() {
-                self.paths.blend(*place, *share, fallback);
+        for (place, fallback) in &self.blends {
+            let (place, paths) = (*place, &mut self.paths);
+            if paths.attenuation_db.0[0][place].is_finite() {
+                let is_fine_surface = self.fine_surface[place];
+                transmitter.blend(place, fallback, &self.receivers, is_fine_surface, paths);
             }
         }
         for place in 0..count {

@@ -122,6 +122,9 @@ impl NoiseCategory {
     ];
 }
 
+/// Effective Earth radius factor of the median atmosphere (ITU-R P.310).
+const K_FACTOR: f64 = 4.0 / 3.0;
+
 impl Default for Environment {
     fn default() -> Self {
         Self {
@@ -133,7 +136,7 @@ impl Default for Environment {
             time_percent: 50.0,
             location_percent: 50.0,
             situation_percent: 50.0,
-            k_factor: 4.0 / 3.0,
+            k_factor: K_FACTOR,
             temperature_k: 288.15,
             pressure_hpa: 1013.25,
             water_vapour_g_m3: 7.5,
@@ -172,6 +175,14 @@ impl Environment {
     #[must_use]
     pub fn modelled_values(&self) -> (SettingValues, Vec<NotModelled>) {
         self.model.get().shares().limited(self.setting_values())
+    }
+
+    /// `true` if the model does not read a `k_factor` other than that of the median atmosphere, within the digits of
+    /// a scenario.
+    #[must_use]
+    pub fn is_k_factor_unread(&self) -> bool {
+        let is_median = (self.k_factor - K_FACTOR).abs() < 5e-3;
+        !is_median && !self.model.get().settings().contains(&"k_factor")
     }
 
     /// Model and environment of predictions here, with or without land cover, for a calibration profile.

@@ -62,6 +62,11 @@ impl Prepared<'_> {
         measure(heights_msl_m, profile.step_m, antennas, self.wavelength_m, self.env.k_factor)
     }
 
+    /// Geometry of the antennas at the ends of a checked path.
+    pub(super) fn geometry(&self, view: &View<'_>) -> Geometry {
+        geometry(view, [self.tx.height_agl_m, self.rx.height_agl_m], self.env)
+    }
+
     /// The budget over a checked path with the attenuation of `terrain`.
     pub(super) fn link(
         &self,
@@ -69,7 +74,7 @@ impl Prepared<'_> {
         clearance: Clearance,
         terrain: (Model, Attenuation),
     ) -> LinkResult {
-        let geometry = geometry(view, [self.tx.height_agl_m, self.rx.height_agl_m], self.env);
+        let geometry = self.geometry(view);
         let path = path_loss(self, view, &geometry, &clearance, terrain);
         let budget = self.budget(&geometry);
         let receiver = self.receiver(&budget, &path.losses);
@@ -131,13 +136,14 @@ impl Prepared<'_> {
         Evidence {
             exposure: self.exposure(),
             unknown_share,
-            entry: self.entry,
+            entry: path.entry,
             ground: terrain.ground,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),
             is_unlike: self.is_unlike(),
             is_elsewhere: self.is_elsewhere(view.ends),
             model_sigma_db: path.sigma_db,
+            model_excess_db: path.model_excess_db,
             distance_m: view.distance_m,
             free_space_db: path.losses.free_space_loss_db,
             model_loss_db: path.median_db,

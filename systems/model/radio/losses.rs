@@ -10,7 +10,9 @@ use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::path_loss::{
     Attenuation, FALLBACK_MODEL, ItmTerrain, Model, PathBatch, PreparedModel, PropagationMode,
+    QUANTILES,
 };
+use super::prediction::Entry;
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
@@ -30,6 +32,10 @@ pub(super) struct PathLoss {
     pub median_db: f64,
     /// Standard deviation of the model in time and over locations, dB.
     pub sigma_db: f64,
+    /// Median attenuation of terrain and surroundings over free space by the model, dB.
+    pub model_excess_db: f64,
+    /// Walls, which are part of the losses.
+    pub entry: Entry,
     pub warnings: Warnings,
 }
 
@@ -51,15 +57,12 @@ pub(super) fn path_loss(
         (false, Some(PropagationMode::Troposcatter)) => PropagationMode::Troposcatter,
         (false, _) => PropagationMode::Diffraction,
     };
-    let path = ClutterPath {
-        distance_km: view.distance_m * 1e-3,
-        elevation_deg: [geometry.tx_elevation_angle_deg, geometry.rx_elevation_angle_deg],
-        is_fine_surface: view.is_fine_surface,
-    };
+    let path = clutter_path(view, geometry);
     let clutter = link.clutter_loss(&path, false);
     warnings.note(!clutter.is_in_range, Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter.ends_db;
     let [median_tx_db, median_rx_db] = link.clutter_loss(&path, true).ends_db;
+    let walls = link.walls.loss(path.elevation_deg);
     let air = link.gas();
     let uniform_db = [air.oxygen_db_km, air.water_vapour_db_km].map(|db_km| db_km * slant_m * 1e-3);
     let [gas_oxygen_db, gas_water_vapour_db] = terrain.gases_db.unwrap_or(uniform_db);
@@ -77,8 +80,8 @@ pub(super) fn path_loss(
         rain_rate_mm_h: link.env.rain_rate_mm_h,
         clutter_tx_db,
         clutter_rx_db,
-        building_tx_db: link.building_db(0),
-        building_rx_db: link.building_db(1),
+        building_tx_db: walls.ends_db[0],
+        building_rx_db: walls.ends_db[1],
         vegetation_db: link.vegetation_db(),
         vegetation_tx_db: link.woodland_db(0),
         vegetation_rx_db: link.woodland_db(1),
@@ -87,7 +90,7 @@ pub(super) fn path_loss(
     };
     let added_db = terrain.median_total_db() - terrain.total_db();
     let added_db = added_db + median_tx_db - clutter_tx_db + median_rx_db - clutter_rx_db;
-    let added_db = added_db + link.median_building_db();
+    let added_db = added_db + walls.median_addition_db();
     let median_db = losses.sum_db() + added_db;
     let offset_db = calibrate(link, view, &mut losses, &mut warnings);
     let median_db = match offset_db {
@@ -103,7 +106,18 @@ pub(super) fn path_loss(
         losses,
         median_db,
         sigma_db: terrain.sigma_db,
+        model_excess_db: link.model_excess_db(terrain.median_total_db(), || slant_m),
+        entry: walls.entry,
         warnings,
+    }
+}
+
+/// The path as losses of clutter depend on it.
+fn clutter_path(view: &View<'_>, geometry: &Geometry) -> ClutterPath {
+    ClutterPath {
+        distance_km: view.distance_m * 1e-3,
+        elevation_deg: [geometry.tx_elevation_angle_deg, geometry.rx_elevation_angle_deg],
+        is_fine_surface: view.is_fine_surface,
     }
 }
 
@@ -111,7 +125,7 @@ pub(super) fn path_loss(
 /// with a warning where that is not valid.
 pub(super) fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
     let model = link.model_at(view.distance_m, view.is_fine_surface);
-    let result = model.and_then(|model| model.attenuation(&view.path()));
+    let result = model.and_then(|model| model.attenuation(&link.limited(view.path())));
     or_fallback(link, view, result)
 }
 
@@ -123,7 +137,8 @@ pub(super) fn terrain_attenuations(
 ) -> Vec<(Model, Attenuation)> {
     let model_at = |view: &View<'_>| link.model_at(view.distance_m, view.is_fine_surface);
     let is_valid = |view: &&View<'_>| model_at(view).is_ok();
-    let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
+    let valid = views.iter().filter(is_valid).map(|view| link.limited(view.path()));
+    let valid: Vec<_> = valid.collect();
     let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, batch);
     let mut results = link.model().map_or_else(Vec::new, attenuations).into_iter();
     let each = |view: &View<'_>| {
@@ -135,22 +150,40 @@ pub(super) fn terrain_attenuations(
 }
 
 /// Attenuation by the model of the environment, in part by the fallback model where the two meet, and wholly
-/// by that where the other has none.
+/// by that where the other has none. Beyond the longest distance it is that of the fallback model, but not below the
+/// other at that distance.
 fn or_fallback(
     link: &Prepared<'_>,
     view: &View<'_>,
     result: Result<Attenuation, Warning>,
 ) -> (Model, Attenuation) {
     let share = link.share(view.distance_m);
+    let fallback = || link.fallback(&view.path());
     let warning = match result {
         Ok(attenuation) if share == 1.0 => return (link.env.model, attenuation),
         Ok(attenuation) => {
-            let fallback = link.fallback(&view.path());
-            return (link.env.model, attenuation.blended(share, &fallback));
+            let fallback = fallback();
+            let blended = attenuation.blended(share, &fallback);
+            let added_db = link.far_addition_db(
+                view.distance_m,
+                attenuation.quantiles_db(),
+                fallback.quantiles_db(),
+                || clutter_path(view, &link.geometry(view)),
+            );
+            match link.far_warning(view.distance_m) {
+                None if added_db == [0.0; QUANTILES] => return (link.env.model, blended),
+                None => return (link.env.model, blended.with_addition(added_db)),
+                Some(warning) if added_db != [0.0; QUANTILES] => {
+                    let mut attenuation = blended.with_addition(added_db);
+                    attenuation.warnings.insert(warning);
+                    return (FALLBACK_MODEL, attenuation);
+                }
+                Some(warning) => warning,
+            }
         }
         Err(warning) => warning,
     };
-    let mut attenuation = link.fallback(&view.path());
+    let mut attenuation = fallback();
     attenuation.warnings.insert(warning);
     (FALLBACK_MODEL, attenuation)
 }
@@ -186,15 +219,14 @@ impl Prepared<'_> {
         clutter_loss(&self.clutter, self.frequency_mhz, path, is_median, shares)
     }
 
-    /// Loss of the walls at an end, dB; `None` outdoors.
-    fn building_db(&self, end: usize) -> Option<f64> {
-        let station = [self.tx, self.rx][end];
-        station.indoor.building().map(|_| self.building_db[end])
-    }
-
-    /// Median of the loss of all walls less that of the share of locations, dB.
-    pub(super) fn median_building_db(&self) -> f64 {
-        self.entry.median_db - self.building_db[0] - self.building_db[1]
+    /// Part of a median attenuation by the model, dB, that is none of air of a model that has it: over a ray of
+    /// `slant_m`, in uniform air.
+    pub(super) fn model_excess_db(&self, median_db: f64, slant_m: impl FnOnce() -> f64) -> f64 {
+        if self.is_air_in_model {
+            (median_db - self.air.total_db_km() * slant_m() * 1e-3).max(0.0)
+        } else {
+            median_db
+        }
     }
 
     /// Class of the calibration profile that a path belongs to.

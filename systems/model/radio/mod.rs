@@ -27,9 +27,11 @@ pub mod pattern;
 pub mod prediction;
 pub mod prepare;
 pub mod presets;
+mod receiver_path;
 pub mod result;
 pub mod station;
 pub mod surroundings;
+mod takeover;
 pub(crate) mod transmitter;
 pub mod warning;
 

@@ -29,6 +29,11 @@ const UNKNOWN_SURROUNDINGS_M: f64 = 250.0;
 /// down it is taken to stand wholly within them, and in part between.
 pub(super) const ABOVE_SURROUNDINGS_M: f64 = 10.0;
 
+/// Median attenuation by the model up to which a path with a clear Fresnel zone is a clear line of sight, and from which
+/// on it is as uncertain as any other, dB: the model has obstacles there that terrain does not show, or ranges that no
+/// measured line of sight had.
+pub(super) const CLEAR_EXCESS_DB: [f64; 2] = [6.0, 12.0];
+
 /// Deviate of the normal distribution exceeded in 5 % of cases.
 const DEVIATE_5_PERCENT: f64 = 1.644_853_626_951_472_7;
 
@@ -41,7 +46,8 @@ const DEVIATE_99_PERCENT: f64 = 2.326_347_874_040_841;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Both antennas stand above their surroundings, and 0.6 of the first Fresnel zone is clear.
+    /// Both antennas stand above their surroundings, 0.6 of the first Fresnel zone is clear, and the model has at
+    /// most 6 dB over free space.
     LineOfSight,
     /// Terrain is known, and surroundings stand below the antennas or are described.
     Terrain,
@@ -138,6 +144,8 @@ pub(crate) struct Evidence<'a> {
     pub is_elsewhere: bool,
     /// Standard deviation of the model itself in time and over locations, dB.
     pub model_sigma_db: f64,
+    /// Median attenuation of terrain and surroundings over free space by the model, dB.
+    pub model_excess_db: f64,
     /// Path length, m.
     pub distance_m: f64,
     /// Free-space loss, dB.
@@ -179,27 +187,44 @@ impl Evidence<'_> {
     fn basis_of_known_surroundings(&self) -> Basis {
         match self.exposure {
             _ if self.entry.is_indoor => Basis::Indoor,
-            Exposure::Above if self.clear => Basis::LineOfSight,
+            Exposure::Above if self.clear && self.obstructed_share() <= 0.0 => Basis::LineOfSight,
             Exposure::Above | Exposure::Within => Basis::Terrain,
         }
     }
 
+    /// Share of a path with a clear Fresnel zone that the model takes for obstructed, [0, 1]: in proportion between
+    /// the bounds of [`CLEAR_EXCESS_DB`].
+    fn obstructed_share(&self) -> f64 {
+        let [clear_db, obstructed_db] = CLEAR_EXCESS_DB;
+        ((self.model_excess_db - clear_db) / (obstructed_db - clear_db)).clamp(0.0, 1.0)
+    }
+
     /// Standard deviations between links of a place and between places without a calibration, dB; in
-    /// proportion where an antenna stands in part among unknown surroundings.
+    /// proportion where an antenna stands in part among unknown surroundings, or a clear path is obstructed in part.
     fn sigmas_db(&self, basis: Basis) -> [f64; 2] {
-        let sigmas_db = |basis: Basis| {
+        let alone_db = |basis: Basis| {
             let [link_db, place_db] = basis.sigmas_db();
             // Where terrain is rough the model's own deviation is the larger; both are not counted. A clear
             // path does not see the terrain whose roughness it is made of.
             let model_db = if basis == Basis::LineOfSight { 0.0 } else { self.model_sigma_db };
             [link_db.max(model_db), place_db]
         };
+        let mixed_db = |share: f64, of_db: [f64; 2], rest_db: [f64; 2]| {
+            [0, 1].map(|part| rest_db[part] + share * (of_db[part] - rest_db[part]))
+        };
+        let sigmas_db = |basis: Basis| match basis {
+            Basis::Terrain if self.clear && self.exposure == Exposure::Above => {
+                let clear_db = alone_db(Basis::LineOfSight);
+                mixed_db(self.obstructed_share(), alone_db(Basis::Terrain), clear_db)
+            }
+            _ => alone_db(basis),
+        };
         let own_db = sigmas_db(basis);
         if basis != Basis::SurroundingsUnknown || self.unknown_share >= 1.0 {
             return own_db;
         }
         let known_db = sigmas_db(self.basis_of_known_surroundings());
-        [0, 1].map(|part| known_db[part] + self.unknown_share * (own_db[part] - known_db[part]))
+        mixed_db(self.unknown_share, own_db, known_db)
     }
 
     /// Median loss, dB: that of the model, and not below that of unknown surroundings with the losses that are known

@@ -9,20 +9,17 @@ use groundwave_propagation::free_space::wavelength_m;
 use groundwave_propagation::gases::{Atmosphere, Gamma};
 use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
 use groundwave_propagation::polarization::Polarization;
-use groundwave_propagation::profile::PathProfile;
 use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 use groundwave_propagation::vegetation::MIXED_FOREST_MHZ;
 use groundwave_values::bounds::BadValue;
 
-use super::building::entry;
+use super::building::Walls;
 use super::clutter::EndClutter;
 use super::environment::{Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
-use super::path_loss::{
-    Attenuation, Direction, FALLBACK_MODEL, PreparedModel, SettingValues, Validity,
-};
-use super::prediction::{Distribution, Entry, Exposure};
+use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, SettingValues, Validity};
+use super::prediction::{Distribution, Exposure};
 use super::station::{Radio, Station, Waveform};
 use super::surroundings::Surroundings;
 use super::warning::{Warning, Warnings};
@@ -78,25 +75,23 @@ pub struct Prepared<'a> {
     pub(super) polarization_loss_db: f64,
     /// Clutter at transmitter and receiver.
     pub(super) clutter: [EndClutter; 2],
-    /// Walls at transmitter and receiver, dB.
-    pub(super) building_db: [f64; 2],
-    pub(super) entry: Entry,
+    pub(super) walls: Walls,
     /// Uniform air at the ends.
-    air: Gamma,
+    pub(super) air: Gamma,
     /// `true` if the model has the absorption of air, so that none is added.
-    is_air_in_model: bool,
+    pub(super) is_air_in_model: bool,
     /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
     pub(super) rain: Option<RainCoefficients>,
     /// The model of the environment, or the warning that explains why it is not valid for
     /// frequency, heights or ground.
-    model: Result<Arc<dyn PreparedModel>, Warning>,
-    validity: Validity,
+    pub(super) model: Result<Arc<dyn PreparedModel>, Warning>,
+    pub(super) validity: Validity,
     /// Share of the model between antennas of these heights, [0, 1].
-    height_share: f64,
+    pub(super) height_share: f64,
     /// True for ends whose clutter the model computes along the path, so that none is added there.
     pub(super) is_on_path: [bool; 2],
     /// [`FALLBACK_MODEL`].
-    fallback: Arc<dyn PreparedModel>,
+    pub(super) fallback: Arc<dyn PreparedModel>,
     pub(super) man_made: Option<ManMadeNoise>,
     pub(super) thermal_floor_dbm: f64,
     pub(super) noise_floor_dbm: f64,
@@ -186,6 +181,7 @@ impl<'a> Prepared<'a> {
         warnings.note(in_woodland && !is_measured, Warning::WoodlandExtrapolated);
         let (values, not_modelled) = env.modelled_values();
         warnings.note(!not_modelled.is_empty(), Warning::ShareNotModelled);
+        warnings.note(env.is_k_factor_unread(), Warning::KFactorNotModelled);
         let over =
             |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
         let raised_agl_m = clutter.map(|end| end.terrain_agl_m);
@@ -205,16 +201,20 @@ impl<'a> Prepared<'a> {
         let direction =
             over(antenna_agl_m).with_clutter(clutter_agl_m).with_surroundings(surroundings);
         let prepared = match height_share > 0.0 {
-            true => model.prepare(&direction).map(Arc::from),
+            true => model.prepare(&direction).map(Arc::<dyn PreparedModel>::from),
             false => Err(Warning::ModelOutOfRange),
         };
-        if prepared.is_err() {
-            is_on_path = [false; 2];
-        }
+        let height_share = match &prepared {
+            Ok(model) => height_share * model.share(),
+            Err(_) => {
+                is_on_path = [false; 2];
+                height_share
+            }
+        };
         let clutter =
             [0, 1].map(|end| if is_on_path[end] { clutter[end].on_path() } else { clutter[end] });
         let mcs_table = McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm);
-        let (building_db, entry) = entry([tx, rx], env, frequency_mhz, &mut warnings);
+        let walls = Walls::new([tx, rx], env, frequency_mhz, &mut warnings);
         Self {
             tx,
             rx,
@@ -226,8 +226,7 @@ impl<'a> Prepared<'a> {
             compatible,
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
             clutter,
-            building_db,
-            entry,
+            walls,
             air: gas,
             is_air_in_model: model.includes_gases() && prepared.is_ok(),
             rain: rain(frequency_mhz, polarization),
@@ -246,35 +245,6 @@ impl<'a> Prepared<'a> {
             link_radio,
             warnings,
         }
-    }
-
-    /// The model of the environment for paths of `distance_m`.
-    ///
-    /// # Errors
-    /// The warning that explains why it is not valid there.
-    pub(super) fn model_at(
-        &self,
-        distance_m: f64,
-        is_fine_surface: bool,
-    ) -> Result<&dyn PreparedModel, Warning> {
-        self.validity.check(self.frequency_mhz, distance_m, is_fine_surface)?;
-        self.model.as_deref().map_err(|warning| *warning)
-    }
-
-    /// Share of the model of the environment over `distance_m`, [0, 1].
-    pub(super) fn share(&self, distance_m: f64) -> f64 {
-        self.validity.share(distance_m) * self.height_share
-    }
-
-    /// Share of clutter at each end that is added to the loss over `distance_m`, [0, 1]: where the model
-    /// computes clutter along the path, that of the fallback model.
-    pub(super) fn end_clutter_share(&self, distance_m: f64, is_fine_surface: bool) -> [f64; 2] {
-        let validity = &self.validity;
-        let is_valid = validity.check(self.frequency_mhz, distance_m, is_fine_surface).is_ok();
-        let added = |is_on_path| {
-            if is_on_path && is_valid { 1.0 - self.share(distance_m) } else { 1.0 }
-        };
-        self.is_on_path.map(added)
     }
 
     /// `true` if losses of clutter depend on the path from `distance_m` on.
@@ -331,27 +301,6 @@ impl<'a> Prepared<'a> {
         } else {
             self.air
         }
-    }
-
-    /// Attenuation by [`FALLBACK_MODEL`], with that of air where [`Self::gas`] has none.
-    pub(super) fn fallback(&self, profile: &PathProfile<'_>) -> Attenuation {
-        let mut attenuation = self.fallback.attenuation(profile).unwrap_or_default();
-        if self.is_air_in_model {
-            let km = profile.distance_m() * 1e-3;
-            let gases_db = [self.air.oxygen_db_km, self.air.water_vapour_db_km].map(|db| db * km);
-            attenuation.gases_db = Some(gases_db);
-        }
-        attenuation
-    }
-
-    /// Shortest path over which the share of the model of the environment is 1, m.
-    pub(super) fn takeover_m(&self) -> f64 {
-        self.validity.takeover_m()
-    }
-
-    /// The model of the environment for paths of any length; `None` where it is not valid.
-    pub(super) fn model(&self) -> Option<&dyn PreparedModel> {
-        self.model.as_deref().ok()
     }
 
     /// Received power over noise floor and interference, dB.

@@ -1,6 +1,7 @@
 //! Tests of the link budget: what they share.
 
 mod budget;
+mod cells;
 mod clutter;
 mod ends;
 mod fallbacks;
@@ -17,7 +18,7 @@ mod surroundings;
 mod wire;
 
 use super::presets::{antenna, radio};
-use super::{Environment, Model, Station, evaluate};
+use super::{Environment, Model, Station, Surroundings, evaluate};
 use crate::terrain::Profile;
 
 /// A shipped fixture's rows, comments left out.
@@ -36,6 +37,13 @@ use fixture;
 fn station(radio_id: &str, antenna_id: &str, height_agl_m: f64) -> Station {
     let (radio, antenna) = (radio(radio_id).unwrap(), antenna(antenna_id).unwrap());
     Station::new(height_agl_m, radio.radio.clone(), antenna.antenna.clone())
+}
+
+/// A station at 1.8 GHz among `surroundings`, `height_agl_m` above ground.
+fn at_1800_mhz(height_agl_m: f64, surroundings: Surroundings) -> Station {
+    let mut end = station("lora_868_eu", "omni_2_15", height_agl_m);
+    end.radio.frequency_mhz = 1_800.0;
+    Station { surroundings, ..end }
 }
 
 /// Terrain of the given heights over `distance_m`, due east at 45 degrees north.

@@ -10,11 +10,11 @@ use super::antenna::{is_lossless, is_omnidirectional, pointing_loss_db};
 use super::clutter::ClutterPath;
 use super::field_strength::field_term_db;
 use super::fresnel::EARTH_RADIUS_M;
-use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
+use super::geometry::elevation_angle_deg;
 use super::modulation::Selected;
 use super::outcome::Verdict;
 use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
-use super::prediction::{Distribution, Evidence, Exposure};
+use super::prediction::{CLEAR_EXCESS_DB, Distribution, Evidence, Exposure};
 use super::prepare::Prepared;
 use super::station::Antenna;
 use crate::terrain::{GeoPoint, PathGround};
@@ -97,9 +97,9 @@ pub struct MarginTerms {
 /// A prepared direction with the quantities that all receivers share.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedTransmitter<'a> {
-    link: Prepared<'a>,
+    pub(super) link: Prepared<'a>,
     /// Geoid under the transmitter above the ellipsoid, m.
-    undulation_m: f64,
+    pub(super) undulation_m: f64,
     vegetation_db: f64,
 }
 
@@ -162,7 +162,7 @@ impl<'a> PreparedTransmitter<'a> {
         let by_path = link.is_clutter_by_path(link.takeover_m());
         let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
         let has_pattern = tx.antenna.pattern.is_some() || rx.antenna.pattern.is_some();
-        let is_directional = is_pointed || has_pattern;
+        let is_directional = is_pointed || has_pattern || link.walls.is_indoor();
         if by_path || is_directional || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
             return None;
         }
@@ -175,7 +175,6 @@ impl<'a> PreparedTransmitter<'a> {
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
         let fixed_db = self.vegetation_db + env.other_loss_db + self.far_clutter_db();
-        let fixed_db = fixed_db + link.building_db[0] + link.building_db[1];
         Some(MarginTerms {
             base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
             wavenumber: 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S,
@@ -253,20 +252,22 @@ impl<'a> PreparedTransmitter<'a> {
     ) -> Distribution {
         let distance_m = receivers.distance_m[place];
         let unknown_share = self.link.unknown_share(distance_m, is_fine_surface);
+        let slant_m = || self.heights().slant_m(receivers, place);
         let [known_db, woodland_db] = match unknown_share > 0.0 {
-            true => self.link.known_db(self.heights().slant_m(receivers, place)),
+            true => self.link.known_db(slant_m()),
             false => [0.0; 2],
         };
         let evidence = Evidence {
             exposure: self.link.exposure(),
             unknown_share,
-            entry: self.link.entry,
+            entry: self.walls(receivers, place).entry,
             ground,
             clear,
             calibrated: self.link.calibrated(distance_m),
             is_unlike: self.link.is_unlike(),
             is_elsewhere: receivers.is_elsewhere[place],
             model_sigma_db: paths.sigma_db.0[place],
+            model_excess_db: self.link.model_excess_db(paths.quantiles_db(place)[1], slant_m),
             distance_m,
             free_space_db: budgets.free_space_db[place],
             model_loss_db: budgets.median_loss_db[place],
@@ -274,6 +275,20 @@ impl<'a> PreparedTransmitter<'a> {
             woodland_db,
         };
         evidence.distribution()
+    }
+
+    /// `true` if the spread of links like that to the receiver in a place, over a clear path, follows the attenuation
+    /// of the model, or would with an error of it of `error_db`.
+    pub fn is_spread_by_loss(
+        &self,
+        place: usize,
+        error_db: f64,
+        (receivers, paths): (&Receivers, &PathBatch),
+    ) -> bool {
+        let slant_m = || self.heights().slant_m(receivers, place);
+        let excess_db = self.link.model_excess_db(paths.quantiles_db(place)[1], slant_m);
+        let [clear_db, obstructed_db] = CLEAR_EXCESS_DB;
+        (clear_db - error_db..=obstructed_db + error_db).contains(&excess_db)
     }
 
     /// Computes the budgets of `receivers`, whose attenuation over free space at each quantile is
@@ -307,7 +322,6 @@ impl<'a> PreparedTransmitter<'a> {
         extra_db.fill(0.0);
         let env = self.link.env;
         let by_path = self.link.is_clutter_by_path(f64::INFINITY);
-        let walls_db = self.link.building_db[0] + self.link.building_db[1];
         let fixed_db = if by_path { 0.0 } else { self.far_clutter_db() };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {
@@ -317,16 +331,17 @@ impl<'a> PreparedTransmitter<'a> {
             } else {
                 fixed_db
             };
-            extra_db[place] += walls_db;
+            extra_db[place] += self.walls(receivers, place).sum_db();
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
                 extra_db[place] += self.link.rain_loss_db(slant_m * 1e-3);
             }
         }
         *median_db = *extra_db;
-        let walls_db = self.link.median_building_db();
-        if walls_db != 0.0 {
-            median_db[..count].iter_mut().for_each(|db| *db += walls_db);
+        if self.link.walls.is_indoor() {
+            for place in 0..count {
+                median_db[place] += self.walls(receivers, place).median_addition_db();
+            }
         }
         if by_path {
             for place in 0..count {
@@ -347,52 +362,6 @@ impl<'a> PreparedTransmitter<'a> {
         let path =
             ClutterPath { distance_km: 1.0, elevation_deg: [0.0; 2], is_fine_surface: false };
         self.clutter_sum_db(&path, false)
-    }
-
-    /// The path to the receiver in a place as losses of clutter depend on it.
-    fn clutter_path(
-        &self,
-        receivers: &Receivers,
-        place: usize,
-        is_fine_surface: bool,
-    ) -> ClutterPath {
-        let link = &self.link;
-        let distance_m = receivers.distance_m[place];
-        let mut elevation_deg = [0.0; 2];
-        if link.is_clutter_by_elevation() {
-            let radius_m = link.env.k_factor * EARTH_RADIUS_M;
-            let tx_msl_m = receivers.ground_msl_m[0][place] + link.tx.height_agl_m;
-            let rx_msl_m = receivers.ground_msl_m[1][place] + link.rx.height_agl_m;
-            elevation_deg = [(tx_msl_m, rx_msl_m), (rx_msl_m, tx_msl_m)]
-                .map(|(from_m, to_m)| elevation_angle_deg(distance_m, from_m, to_m, radius_m));
-        }
-        ClutterPath { distance_km: distance_m * 1e-3, elevation_deg, is_fine_surface }
-    }
-
-    fn heights(&self) -> Heights {
-        Heights {
-            tx_agl_m: self.link.tx.height_agl_m,
-            rx_agl_m: self.link.rx.height_agl_m,
-            undulation_m: self.undulation_m,
-        }
-    }
-}
-
-/// Antenna heights above ground at both ends, m, and the geoid under the transmitter.
-#[derive(Clone, Copy)]
-struct Heights {
-    tx_agl_m: f64,
-    rx_agl_m: f64,
-    undulation_m: f64,
-}
-
-impl Heights {
-    #[inline(always)]
-    fn slant_m(&self, receivers: &Receivers, place: usize) -> f64 {
-        let tx_hae_m = receivers.ground_msl_m[0][place] + self.tx_agl_m + self.undulation_m;
-        let rx_hae_m =
-            receivers.ground_msl_m[1][place] + self.rx_agl_m + receivers.undulation_m[place];
-        greater(slant_range_m(receivers.distance_m[place], tx_hae_m, rx_hae_m), SHORTEST_M)
     }
 }
 

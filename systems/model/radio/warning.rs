@@ -111,11 +111,14 @@ pub enum Warning {
     /// An end in woodland at a frequency below 105.9 MHz or above 2117.5 MHz, beyond table 1 of ITU-R P.833: the loss is
     /// that of the nearest one.
     WoodlandExtrapolated,
+    /// `k_factor` other than 4/3 with a model that does not read it, as ITM by its refractivity: it changes the
+    /// clearance of the ray and elevation angles, but not the loss.
+    KFactorNotModelled,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -156,6 +159,7 @@ impl Warning {
         Self::CalibrationMismatch,
         Self::CalibrationElsewhere,
         Self::WoodlandExtrapolated,
+        Self::KFactorNotModelled,
     ];
 }
 

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::super::cell::{Cell, Flags};
-use super::super::known::{Known, KnownCounts, KnownFlags, KnownLoss, is_decided};
+use super::super::known::{KNOWN_ERROR_DB, Known, KnownCounts, KnownFlags, KnownLoss, is_decided};
 use super::super::site::CoverageSite;
 use super::{BATCH, Evaluation, Scratch, evaluate_rows};
 use crate::terrain::Terrain;
@@ -140,6 +140,10 @@ impl Scratch {
     ) -> bool {
         let transmitter = &site.transmitter;
         let computed = (&self.receivers, &self.paths, &self.budgets);
+        let losses = (&self.receivers, &self.paths);
+        if self.clear[place] && transmitter.is_spread_by_loss(place, KNOWN_ERROR_DB, losses) {
+            return false;
+        }
         let alike = transmitter.alike(
             place,
             self.fine_surface[place],

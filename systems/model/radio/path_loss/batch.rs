@@ -93,9 +93,9 @@ impl PathBatch {
     /// measured.
     pub fn set(&mut self, lane: usize, attenuation: &Attenuation) {
         self.measured.0[lane] = true;
-        let quantiles_db: [f64; QUANTILES] =
-            [attenuation.total_db(), attenuation.median_total_db()];
-        for (lanes, attenuation_db) in self.attenuation_db.0.iter_mut().zip(quantiles_db) {
+        for (lanes, attenuation_db) in
+            self.attenuation_db.0.iter_mut().zip(attenuation.quantiles_db())
+        {
             lanes[lane] = attenuation_db;
         }
         self.sigma_db.0[lane] = attenuation.sigma_db;
@@ -107,12 +107,23 @@ impl PathBatch {
         self.measured.0[lane] = false;
     }
 
+    /// Attenuation of a lane at each quantile, dB.
+    pub(crate) fn quantiles_db(&self, lane: usize) -> [f64; QUANTILES] {
+        self.attenuation_db.0.each_ref().map(|lanes| lanes[lane])
+    }
+
     /// Leaves a share of the attenuation of a lane and adds the rest of another, as
-    /// [`Attenuation::blended`] does.
-    pub(crate) fn blend(&mut self, lane: usize, share: f64, other: &Attenuation) {
-        let quantiles_db = [other.total_db(), other.median_total_db()];
-        for (lanes, other_db) in self.attenuation_db.0.iter_mut().zip(quantiles_db) {
-            lanes[lane] = share * lanes[lane] + (1.0 - share) * other_db;
+    /// [`Attenuation::blended`] does, and `added_db` at each quantile.
+    pub(crate) fn blend(
+        &mut self,
+        lane: usize,
+        share: f64,
+        other: &Attenuation,
+        added_db: [f64; QUANTILES],
+    ) {
+        let others_db = other.quantiles_db().into_iter().zip(added_db);
+        for (lanes, (other_db, added_db)) in self.attenuation_db.0.iter_mut().zip(others_db) {
+            lanes[lane] = share * lanes[lane] + (1.0 - share) * other_db + added_db;
         }
         let sigma_db = &mut self.sigma_db.0[lane];
         *sigma_db = share * *sigma_db + (1.0 - share) * other.sigma_db;

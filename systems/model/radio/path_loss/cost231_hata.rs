@@ -10,7 +10,8 @@ use groundwave_propagation::profile::PathProfile;
 use super::direction::settings;
 use super::{
     Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
-    Validity, hata_mobile,
+    Validity,
+    hata_mobile::{self, Role, RoleLoss},
 };
 use crate::radio::warning::{Warning, Warnings};
 
@@ -89,37 +90,48 @@ impl PathLossModel for Cost231Hata {
     }
 
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
-        let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
-        let mobile = usize::from(rx_agl_m <= tx_agl_m);
-        let prepared = PreparedCost::new(direction, mobile);
-        Ok(Box::new(prepared.ok_or(Warning::ModelOutOfRange)?))
+        let roles = hata_mobile::roles(direction.antenna_agl_m);
+        let roles = roles.ok_or(Warning::ModelOutOfRange)?;
+        let mobiles: Vec<_> = roles.filter_map(|role| Mobile::new(direction, role)).collect();
+        if mobiles.is_empty() {
+            return Err(Warning::ModelOutOfRange);
+        }
+        Ok(Box::new(PreparedCost { mobiles, antenna_agl_m: direction.antenna_agl_m }))
     }
 }
 
-/// One direction with its limited heights.
-#[derive(Debug, Clone, Copy)]
+/// One direction. The lower end is the mobile; of antennas of about one height each in part.
+#[derive(Debug)]
 struct PreparedCost {
+    /// The ends as mobiles, but for one in open country.
+    mobiles: Vec<Mobile>,
+    /// Heights of transmitter and receiver, m.
+    antenna_agl_m: [f64; 2],
+}
+
+/// One end as the mobile, with limited heights.
+#[derive(Debug, Clone, Copy)]
+struct Mobile {
+    /// Share of the loss.
+    share: f64,
     frequency_mhz: f64,
     /// Heights of mobile and base station within those of the formula, m.
     limited_agl_m: [f64; 2],
-    /// Heights of transmitter and receiver, m.
-    antenna_agl_m: [f64; 2],
     is_metropolitan: bool,
     location_db: f64,
     sigma_db: f64,
     warnings: Warnings,
 }
 
-impl PreparedCost {
+impl Mobile {
     /// `None` out of the range of the model.
-    fn new(direction: &Direction, mobile: usize) -> Option<Self> {
+    fn new(direction: &Direction, Role { mobile, share }: Role) -> Option<Self> {
         let settings: CostSettings = direction.settings();
         let frequency_mhz = direction.frequency_mhz;
         let mobile_agl_m = direction.antenna_agl_m[mobile];
         let base_agl_m = direction.antenna_agl_m[1 - mobile];
         let [low_mhz, high_mhz] = COST231_MHZ;
-        let in_range = (low_mhz..=high_mhz).contains(&frequency_mhz)
-            && hata_mobile::fits(mobile_agl_m, base_agl_m);
+        let in_range = (low_mhz..=high_mhz).contains(&frequency_mhz);
         // There is no formula for open country.
         let area = Some(hata_mobile::area(direction.surroundings[mobile]))
             .filter(|area| in_range && *area != Area::Rural)?;
@@ -130,9 +142,9 @@ impl PreparedCost {
         let mut warnings = Warnings::default();
         warnings.note(limited_agl_m != [mobile_agl_m, base_agl_m], Warning::HataAntennaHeight);
         Some(Self {
+            share,
             frequency_mhz,
             limited_agl_m,
-            antenna_agl_m: direction.antenna_agl_m,
             is_metropolitan: area == Area::DenseUrban,
             location_db: location_loss_db(settings.location_percent, sigma_db).ok()?,
             sigma_db,
@@ -142,6 +154,13 @@ impl PreparedCost {
 }
 
 impl PreparedModel for PreparedCost {
+    fn share(&self) -> f64 {
+        match &self.mobiles[..] {
+            [one] => one.share,
+            _ => 1.0,
+        }
+    }
+
     fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
         let [Some(first_m), Some(last_m)] =
             [profile.elevation_msl_m.first(), profile.elevation_msl_m.last()]
@@ -149,19 +168,29 @@ impl PreparedModel for PreparedCost {
             return Err(Warning::ModelOutOfRange);
         };
         let distance_m = profile.distance_m();
-        let [mobile_m, base_m] = self.limited_agl_m;
-        let metropolitan = self.is_metropolitan;
-        let loss =
-            cost231_hata_db(self.frequency_mhz, base_m, mobile_m, distance_m * 1e-3, metropolitan);
-        let loss_db = loss.map_err(|_| Warning::ModelOutOfRange)?;
-        let median_db = hata_mobile::excess_db(
-            loss_db,
-            self.frequency_mhz,
-            distance_m,
-            [*first_m, *last_m],
-            self.antenna_agl_m,
-        );
-        Ok(hata_mobile::attenuation(median_db, self.location_db, self.sigma_db, self.warnings))
+        let loss = |mobile: &Mobile| {
+            let Mobile { frequency_mhz, is_metropolitan, .. } = *mobile;
+            let [mobile_m, base_m] = mobile.limited_agl_m;
+            let distance_km = distance_m * 1e-3;
+            let loss_db =
+                cost231_hata_db(frequency_mhz, base_m, mobile_m, distance_km, is_metropolitan);
+            let ground_msl_m = [*first_m, *last_m];
+            Ok(RoleLoss {
+                share: mobile.share,
+                median_db: hata_mobile::excess_db(
+                    loss_db.map_err(|_| Warning::ModelOutOfRange)?,
+                    frequency_mhz,
+                    distance_m,
+                    ground_msl_m,
+                    self.antenna_agl_m,
+                ),
+                location_db: mobile.location_db,
+                sigma_db: mobile.sigma_db,
+                warnings: mobile.warnings,
+            })
+        };
+        let losses: Vec<_> = self.mobiles.iter().map(loss).collect::<Result<_, _>>()?;
+        Ok(hata_mobile::attenuation(losses.into_iter()))
     }
 }
 
@@ -209,6 +238,33 @@ mod tests {
                 assert!((centre_db - city_db - 3.0).abs() < 1e-9);
             }
         }
+    }
+
+    fn between(antenna_agl_m: [f64; 2], around: [Surroundings; 2]) -> Box<dyn PreparedModel> {
+        let values = Environment::default().setting_values();
+        let direction = Direction::new(1_800.0, Polarization::Vertical, antenna_agl_m, values);
+        Model::Cost231Hata.get().prepare(&direction.with_surroundings(around)).unwrap()
+    }
+
+    /// Of an end in open country there is no formula: the fallback model has its share.
+    #[test]
+    fn antennas_of_about_one_height_have_one_loss_in_both_directions() {
+        let ground: Vec<f64> = (0..101).map(|point| f64::from(point) * 0.3).collect();
+        let back: Vec<f64> = ground.iter().rev().copied().collect();
+        let (city, centre, open) =
+            (Surroundings::Urban, Surroundings::DenseUrban, Surroundings::Open);
+        for [a, b] in [[city, city], [city, centre], [city, open]] {
+            for [low_m, high_m] in [[10.0, 10.0], [9.5, 10.0], [30.0, 31.0], [30.0, 40.0]] {
+                let there = between([low_m, high_m], [a, b]);
+                let here = between([high_m, low_m], [b, a]);
+                let loss = there.attenuation(&PathProfile::bare(100.0, &ground));
+                assert_eq!(loss, here.attenuation(&PathProfile::bare(100.0, &back)));
+                assert_eq!(there.share(), here.share());
+                let is_partial = b == open && high_m / low_m < 1.2;
+                assert_eq!(there.share() < 1.0, is_partial, "{low_m} {high_m}");
+            }
+        }
+        assert_eq!(between([20.0; 2], [city, open]).share(), 0.5);
     }
 
     #[test]

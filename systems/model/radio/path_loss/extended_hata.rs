@@ -9,7 +9,8 @@ use groundwave_propagation::profile::{GroundCover, PathProfile};
 use super::direction::settings;
 use super::{
     Attenuation, Direction, HeightRanges, PathLossModel, PreparedModel, Settings, ShareRanges,
-    Validity, hata_mobile,
+    Validity,
+    hata_mobile::{self, Role, RoleLoss},
 };
 use crate::radio::warning::{Warning, Warnings};
 
@@ -23,7 +24,8 @@ settings! {
     }
 }
 
-/// The extended Hata model; below 1,500 MHz that of Hata 1980. The higher antenna is the base station.
+/// The extended Hata model; below 1,500 MHz that of Hata 1980. The higher antenna is the base station; of about one
+/// height each is it in part.
 #[derive(Debug)]
 pub(super) struct ExtendedHata;
 
@@ -87,10 +89,9 @@ impl PathLossModel for ExtendedHata {
     }
 
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
-        let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
-        let is_mobile = [tx_agl_m <= rx_agl_m, rx_agl_m <= tx_agl_m];
-        let mobiles = (0..2).filter(|end| is_mobile[*end]);
-        let mobiles: Option<Vec<_>> = mobiles.map(|end| Mobile::new(direction, end)).collect();
+        let roles = hata_mobile::roles(direction.antenna_agl_m);
+        let mobiles =
+            roles.and_then(|roles| roles.map(|role| Mobile::new(direction, role)).collect());
         Ok(Box::new(PreparedHata(mobiles.ok_or(Warning::ModelOutOfRange)?)))
     }
 }
@@ -100,6 +101,8 @@ impl PathLossModel for ExtendedHata {
 struct Mobile {
     /// `true` for the receiver, to which profiles run.
     is_receiver: bool,
+    /// Share of the loss.
+    share: f64,
     path: Path,
     location_db: f64,
     sigma_db: f64,
@@ -108,14 +111,12 @@ struct Mobile {
 
 impl Mobile {
     /// `None` out of the range of the model.
-    fn new(direction: &Direction, mobile: usize) -> Option<Self> {
+    fn new(direction: &Direction, Role { mobile, share }: Role) -> Option<Self> {
         let settings: HataSettings = direction.settings();
         let frequency_mhz = direction.frequency_mhz;
         let mobile_agl_m = direction.antenna_agl_m[mobile];
         let base_agl_m = direction.antenna_agl_m[1 - mobile];
-        let in_range = (150.0..=3_700.0).contains(&frequency_mhz)
-            && hata_mobile::fits(mobile_agl_m, base_agl_m);
-        if !in_range {
+        if !(150.0..=3_700.0).contains(&frequency_mhz) {
             return None;
         }
         let area = hata_mobile::area(direction.surroundings[mobile]);
@@ -128,6 +129,7 @@ impl Mobile {
         );
         Some(Self {
             is_receiver: mobile == 1,
+            share,
             path: Path {
                 frequency_mhz,
                 mobile_agl_m,
@@ -170,26 +172,23 @@ impl Mobile {
     }
 }
 
-/// The lower end as the mobile. Of antennas of one height neither is the base station: both in turn, and the loss
-/// is the mean.
+/// The lower end as the mobile; of antennas of about one height each in part.
 #[derive(Debug)]
 struct PreparedHata(Vec<Mobile>);
 
 impl PreparedModel for PreparedHata {
     fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
-        let mut sums_db = [0.0; 3];
-        let mut warnings = Warnings::default();
-        for mobile in &self.0 {
-            let excess_db = mobile.excess_db(profile).ok_or(Warning::ModelOutOfRange)?;
-            for (sum_db, db) in
-                sums_db.iter_mut().zip([excess_db, mobile.location_db, mobile.sigma_db])
-            {
-                *sum_db += db;
-            }
-            warnings = warnings.union(mobile.warnings);
-        }
-        let [median_db, location_db, sigma_db] = sums_db.map(|db| db / self.0.len() as f64);
-        Ok(hata_mobile::attenuation(median_db, location_db, sigma_db, warnings))
+        let loss = |mobile: &Mobile| {
+            Some(RoleLoss {
+                share: mobile.share,
+                median_db: mobile.excess_db(profile)?,
+                location_db: mobile.location_db,
+                sigma_db: mobile.sigma_db,
+                warnings: mobile.warnings,
+            })
+        };
+        let losses: Option<Vec<_>> = self.0.iter().map(loss).collect();
+        Ok(hata_mobile::attenuation(losses.ok_or(Warning::ModelOutOfRange)?.into_iter()))
     }
 }
 

@@ -1,8 +1,10 @@
-//! Parts that the models of Hata's family share: the lower antenna is the mobile, around which the area lies.
+//! Parts that the models of Hata's family share: the lower antenna is the mobile, around which the area lies. Of
+//! antennas of about one height each is the mobile in part.
 
 use groundwave_propagation::free_space::free_space_loss_db;
 use groundwave_propagation::hata::Area;
 
+use super::heights::ROLE_RATIO;
 use super::{Attenuation, HeightRanges, ShareRanges};
 use crate::radio::surroundings::Surroundings;
 use crate::radio::warning::{Warning, Warnings};
@@ -21,10 +23,61 @@ pub(super) const HEIGHTS: HeightRanges = HeightRanges {
 pub(super) const SHARES: ShareRanges =
     ShareRanges { location_percent: Some([1.0, 99.0]), ..ShareRanges::NONE };
 
-/// `true` if mobile and base station, m above ground, are within [`HEIGHTS`].
-pub(super) fn fits(mobile_agl_m: f64, base_agl_m: f64) -> bool {
+/// An end of a path as the mobile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Role {
+    /// The mobile: 0 for the transmitter, 1 for the receiver.
+    pub mobile: usize,
+    /// Share of the loss, above 0 to 1: half of it at one height, and by the logarithm of the ratio of heights all of
+    /// it for the lower end from [`ROLE_RATIO`] on. With one role alone the loss would step where the antennas change
+    /// rank.
+    pub share: f64,
+}
+
+/// Roles between antennas of these heights, m above ground, whose shares add up to 1; `None` beyond [`HEIGHTS`].
+pub(super) fn roles([tx_agl_m, rx_agl_m]: [f64; 2]) -> Option<impl Iterator<Item = Role>> {
     let is_within = |value: f64, [low, high]: [f64; 2]| (low..=high).contains(&value);
-    is_within(mobile_agl_m, HEIGHTS.lower_agl_m) && is_within(base_agl_m, HEIGHTS.higher_agl_m)
+    let is_low = [tx_agl_m <= rx_agl_m, rx_agl_m <= tx_agl_m];
+    let (low_m, high_m) = if is_low[0] { (tx_agl_m, rx_agl_m) } else { (rx_agl_m, tx_agl_m) };
+    if !is_within(low_m, HEIGHTS.lower_agl_m) || !is_within(high_m, HEIGHTS.higher_agl_m) {
+        return None;
+    }
+    let apart = libm::log2(high_m / low_m) / libm::log2(ROLE_RATIO);
+    let low_share = if apart < 1.0 { 0.5 + 0.5 * apart } else { 1.0 };
+    let role = move |mobile: usize| Role {
+        mobile,
+        share: if is_low[mobile] { low_share } else { 1.0 - low_share },
+    };
+    Some([0, 1].into_iter().map(role).filter(|role| role.share > 0.0))
+}
+
+/// Terms of one role over one path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RoleLoss {
+    /// Share of the loss.
+    pub share: f64,
+    /// Median excess over free space, dB.
+    pub median_db: f64,
+    /// Addition for the share of places, dB.
+    pub location_db: f64,
+    /// Standard deviation over places, dB.
+    pub sigma_db: f64,
+    pub warnings: Warnings,
+}
+
+/// Attenuation of all roles, in proportion to their shares.
+pub(super) fn attenuation(roles: impl Iterator<Item = RoleLoss>) -> Attenuation {
+    let mut sums = [0.0; 4];
+    let mut warnings = Warnings::default();
+    for role in roles {
+        let terms = [1.0, role.median_db, role.location_db, role.sigma_db];
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            *sum += role.share * term;
+        }
+        warnings = warnings.union(role.warnings);
+    }
+    let [share, median_db, location_db, sigma_db] = sums;
+    limited(median_db / share, location_db / share, sigma_db / share, warnings)
 }
 
 /// Surroundings of the mobile. Those that nobody described count as a suburb, the middle one; so do trees.
@@ -54,12 +107,7 @@ pub(super) fn excess_db(
 
 /// Attenuation of a median excess, dB, with that of a share of places and their sigma, dB. It is not below free space:
 /// on tops of hills, over sea and on short paths the corrections may exceed the loss.
-pub(super) fn attenuation(
-    median_db: f64,
-    location_db: f64,
-    sigma_db: f64,
-    mut warnings: Warnings,
-) -> Attenuation {
+fn limited(median_db: f64, location_db: f64, sigma_db: f64, mut warnings: Warnings) -> Attenuation {
     warnings.note(median_db < 0.0, Warning::BelowFreeSpaceClamped);
     let reference_db = if median_db > 0.0 { median_db } else { 0.0 };
     let variability_db = if location_db < -reference_db { -reference_db } else { location_db };

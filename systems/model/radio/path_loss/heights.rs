@@ -2,12 +2,15 @@
 
 use super::{FAR_RATIO, TAKEOVER_RATIO};
 
+/// Ratio of antenna heights from which on one of them counts wholly as the lower one.
+pub(super) const ROLE_RATIO: f64 = 1.2;
+
 /// Minimum and maximum heights of antennas, m above ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeightRanges {
     /// Of the lower antenna.
     pub lower_agl_m: [f64; 2],
-    /// Of the higher antenna, and of both where they are of one height.
+    /// Of the higher antenna.
     pub higher_agl_m: [f64; 2],
 }
 
@@ -21,19 +24,22 @@ impl HeightRanges {
         Self { lower_agl_m: range_agl_m, higher_agl_m: range_agl_m }
     }
 
-    /// Range of an antenna beside another one.
-    fn range(&self, height_agl_m: f64, other_agl_m: f64) -> [f64; 2] {
-        if height_agl_m < other_agl_m { self.lower_agl_m } else { self.higher_agl_m }
-    }
-
-    /// The heights at the nearest ones of the ranges.
+    /// The heights at the nearest ones of the ranges. Of antennas of about one height the lower one is limited in
+    /// part as the higher one is, of one height both are.
     #[must_use]
     pub fn limited(&self, [a_m, b_m]: [f64; 2]) -> [f64; 2] {
-        let limited = |height_m: f64, other_m: f64| {
-            let [minimum_m, maximum_m] = self.range(height_m, other_m);
-            height_m.clamp(minimum_m, maximum_m)
+        let [low_m, high_m] = if a_m < b_m { [a_m, b_m] } else { [b_m, a_m] };
+        let limited =
+            |height_m: f64, [minimum_m, maximum_m]: [f64; 2]| height_m.clamp(minimum_m, maximum_m);
+        let higher_m = limited(high_m, self.higher_agl_m);
+        let lower_m = limited(low_m, self.lower_agl_m);
+        let as_higher_m = limited(low_m, self.higher_agl_m);
+        let apart = libm::log2(high_m / low_m) / libm::log2(ROLE_RATIO);
+        let lower_m = match apart < 1.0 {
+            true => lower_m + (1.0 - apart) * (as_higher_m - lower_m),
+            false => lower_m,
         };
-        [limited(a_m, b_m), limited(b_m, a_m)]
+        if a_m < b_m { [lower_m, higher_m] } else { [higher_m, lower_m] }
     }
 
     /// Share of the model between antennas of these heights, [0, 1]; the rest is that of the fallback model. It
@@ -41,8 +47,7 @@ impl HeightRanges {
     /// and from 1 at the maximum to 0 at [`FAR_RATIO`] times it: a step there would be one of some centimetres.
     #[must_use]
     pub fn share(&self, [a_m, b_m]: [f64; 2]) -> f64 {
-        let share = |height_m: f64, other_m: f64| {
-            let [minimum_m, maximum_m] = self.range(height_m, other_m);
+        let share = |height_m: f64, [minimum_m, maximum_m]: [f64; 2]| {
             if height_m < minimum_m {
                 let octaves = libm::log2(height_m / minimum_m) / libm::log2(TAKEOVER_RATIO);
                 (1.0 + octaves).clamp(0.0, 1.0)
@@ -53,7 +58,8 @@ impl HeightRanges {
                 1.0
             }
         };
-        share(a_m, b_m) * share(b_m, a_m)
+        let [low_m, high_m] = if a_m < b_m { [a_m, b_m] } else { [b_m, a_m] };
+        share(low_m, self.lower_agl_m) * share(high_m, self.higher_agl_m)
     }
 }
 
@@ -75,6 +81,11 @@ mod tests {
         ] {
             assert!((ranges.share(heights_m) - share).abs() < 1e-12, "{heights_m:?}");
         }
+        // One of two antennas of one height counts as the lower one.
+        assert_eq!(ranges.share([8.0, 8.0]), ranges.share([7.99, 8.0]));
+        let [near_m, one_m] = [7.999_999, 8.0].map(|low_m| ranges.limited([low_m, 8.0]));
+        assert!((near_m[0] - one_m[0]).abs() < 1e-4 && near_m[1] == one_m[1]);
+        assert_eq!(ranges.limited([8.0, 6.0]), [10.0, 6.0]);
         assert!((1.0 - ranges.share([1.49, 30.0])) < 0.02);
         assert!((1.0 - ranges.share([30.0, 1_000.1])) < 0.01);
         assert_eq!(ranges.limited([1.0, 8.0]), [1.5, 10.0]);

@@ -95,7 +95,8 @@ pub trait PathLossModel: Sync {
     fn shares(&self) -> ShareRanges;
 
     /// Range of frequencies and distances, with the warning outside of it. There
-    /// [`FALLBACK_MODEL`] is used instead.
+    /// [`FALLBACK_MODEL`] is used instead; beyond the longest distance its attenuation is not below that of the
+    /// model at this distance.
     fn validity(&self) -> Validity;
 
     /// Heights of antennas over which the model is valid. Beside them it has those at the limit and hands over
@@ -146,6 +147,11 @@ pub trait PreparedModel: Debug + Send + Sync {
     ) -> Vec<Result<Attenuation, Warning>> {
         let _ = batch;
         profiles.iter().map(|profile| self.attenuation(profile)).collect()
+    }
+
+    /// Share of the model between these antennas, [0, 1]; the rest is that of [`FALLBACK_MODEL`].
+    fn share(&self) -> f64 {
+        1.0
     }
 
     /// Measures the profiles of `rows` into their lanes of `batch`, whose attenuation follows by
@@ -222,6 +228,28 @@ impl Validity {
         }
     }
 
+    /// Length of a path as the model computes it, m: the longest distance beyond that.
+    #[must_use]
+    pub fn limited_m(&self, distance_m: f64) -> f64 {
+        let longest_m = *self.distance_m.end();
+        if distance_m > longest_m { longest_m } else { distance_m }
+    }
+
+    /// The path as the model computes it: with the same points, but no longer than the longest distance.
+    #[must_use]
+    pub fn limited<'a>(&self, profile: PathProfile<'a>) -> PathProfile<'a> {
+        let longest_m = *self.distance_m.end();
+        if profile.distance_m() <= longest_m {
+            return profile;
+        }
+        let longest = PathProfile { step_m: longest_m / profile.intervals() as f64, ..profile };
+        if longest.distance_m() <= longest_m {
+            longest
+        } else {
+            PathProfile { step_m: longest.step_m.next_down(), ..profile }
+        }
+    }
+
     /// Length of a path from which the model needs [`FALLBACK_MODEL`] no longer, up to its far end, m.
     #[must_use]
     pub fn takeover_m(&self) -> f64 {
@@ -232,18 +260,27 @@ impl Validity {
     /// [`FALLBACK_MODEL`]. It rises with the logarithm of the distance from 0 at the shortest one to 1 at
     /// [`TAKEOVER_RATIO`] times that, where both models are valid: without it, every map has a step on the
     /// circle where they meet. The hybrid model of WINNF-TS-0112 (R2-SGN-04) joins its models by the logarithm
-    /// of the distance as well. It falls again to 0 at the longest distance ([`FAR_RATIO`]).
+    /// of the distance as well. It falls again to 0 at the longest distance ([`Self::far_share`]).
     #[must_use]
     pub fn share(&self, distance_m: f64) -> f64 {
-        let (shortest_m, longest_m) = (*self.distance_m.start(), *self.distance_m.end());
-        if distance_m > longest_m / FAR_RATIO {
-            let before = libm::log2(longest_m / distance_m) / libm::log2(FAR_RATIO);
-            return before.clamp(0.0, 1.0);
+        let far_share = self.far_share(distance_m);
+        if far_share < 1.0 || distance_m >= self.takeover_m() {
+            return far_share;
         }
-        if distance_m >= self.takeover_m() {
+        let shortest_m = *self.distance_m.start();
+        (libm::log2(distance_m / shortest_m) / libm::log2(TAKEOVER_RATIO)).clamp(0.0, 1.0)
+    }
+
+    /// Share of the model towards its longest distance, [0, 1]: 1 up to the [`FAR_RATIO`]th part of that, 0 from
+    /// there on. For the rest the larger loss of the two models counts, that of this one at its longest distance:
+    /// the loss does not fall with the distance.
+    #[must_use]
+    pub fn far_share(&self, distance_m: f64) -> f64 {
+        let longest_m = *self.distance_m.end();
+        if distance_m <= longest_m / FAR_RATIO {
             return 1.0;
         }
-        (libm::log2(distance_m / shortest_m) / libm::log2(TAKEOVER_RATIO)).clamp(0.0, 1.0)
+        (libm::log2(longest_m / distance_m) / libm::log2(FAR_RATIO)).clamp(0.0, 1.0)
     }
 }
 
@@ -281,6 +318,22 @@ impl Attenuation {
             + self.variability_db.unwrap_or(0.0)
             + self.diffraction_loss_db.unwrap_or(0.0)
             + self.gases_db.map_or(0.0, |[oxygen_db, vapour_db]| oxygen_db + vapour_db)
+    }
+
+    /// Sum of the terms and the same at the median of time and locations, dB, as [`PathBatch`] has them.
+    #[must_use]
+    pub(crate) fn quantiles_db(&self) -> [f64; QUANTILES] {
+        [self.total_db(), self.median_total_db()]
+    }
+
+    /// The attenuation with an addition to the sum of the terms and to the median, dB.
+    #[must_use]
+    pub(crate) fn with_addition(&self, [total_db, median_db]: [f64; QUANTILES]) -> Self {
+        Self {
+            reference_attenuation_db: Some(self.reference_attenuation_db.unwrap_or(0.0) + total_db),
+            median_db: Some(self.median_total_db() + median_db),
+            ..*self
+        }
     }
 
     /// A share of this attenuation and the rest of another, term by term, so that the terms add up.

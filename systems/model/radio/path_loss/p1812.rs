@@ -2,7 +2,8 @@
 
 use groundwave_propagation::bullington;
 use groundwave_propagation::p1812::{
-    Atmosphere, Path, Prepared, Zones, location_loss_db, location_sigma_db,
+    Atmosphere, Path, Prepared, Zones, location_loss_db, location_share_of_height,
+    location_sigma_db,
 };
 use groundwave_propagation::profile::{PathClutter, PathProfile};
 
@@ -156,17 +157,19 @@ struct PreparedPointToArea {
     /// Inputs but the zones, which are those of each path.
     path: Path,
     time_percent: f64,
-    /// Loss beyond the median for the share of places, dB (ITU-R P.1812-8 eq. 69).
+    /// Loss beyond the median for the share of places, dB, of a receiver within clutter (ITU-R P.1812-8 eq. 69).
     location_db: f64,
-    /// Standard deviation over places, dB.
+    /// Standard deviation over places of a receiver within clutter, dB.
     sigma_db: f64,
     /// Clutter that is stated for the two ends, m above ground.
     clutter_agl_m: [Option<f64>; 2],
 }
 
 impl PreparedPointToArea {
-    /// Excess over free space, dB: at half of the time, and for the share of time of the settings.
-    fn excess_db(&self, profile: &PathProfile<'_>) -> Option<[f64; 2]> {
+    /// Excess over free space, dB: at half of the time, and for the share of time of the settings; and the share of
+    /// the variability over places at the height of the receiver over the clutter there, [0, 1] (ITU-R P.1812-8
+    /// eq. 66).
+    fn excess_db(&self, profile: &PathProfile<'_>) -> Option<([f64; 2], f64)> {
         let (elevation_msl_m, clutter_agl_m) = resampled(profile, self.clutter_agl_m)?;
         let length_m = profile.distance_m();
         let step_m = length_m / (elevation_msl_m.len() - 1) as f64;
@@ -181,23 +184,26 @@ impl PreparedPointToArea {
         let median_db = excess_db(50.0)?;
         let share_db =
             if self.time_percent == 50.0 { median_db } else { excess_db(self.time_percent)? };
-        [median_db, share_db].iter().all(|db| db.is_finite()).then_some([median_db, share_db])
+        let location_share = location_share_of_height(self.path.rx_agl_m, *clutter_agl_m.last()?);
+        let excess_db = [median_db, share_db];
+        excess_db.iter().all(|db| db.is_finite()).then_some((excess_db, location_share))
     }
 }
 
 impl PreparedModel for PreparedPointToArea {
     fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
-        let [median_db, share_db] = self.excess_db(profile).ok_or(Warning::ModelOutOfRange)?;
+        let excess_db = self.excess_db(profile).ok_or(Warning::ModelOutOfRange)?;
+        let ([median_db, share_db], location_share) = excess_db;
         // Multipath may leave less than free space for a small share of the time.
         let reference_db = if median_db > 0.0 { median_db } else { 0.0 };
         // By comparison: which of two zeros `max` returns depends on the platform.
-        let added_db = share_db + self.location_db - median_db;
+        let added_db = share_db + location_share * self.location_db - median_db;
         let variability_db = if added_db < -reference_db { -reference_db } else { added_db };
         Ok(Attenuation {
             reference_attenuation_db: Some(reference_db),
             variability_db: Some(variability_db),
             median_db: Some(reference_db),
-            sigma_db: self.sigma_db,
+            sigma_db: location_share * self.sigma_db,
             ..Attenuation::default()
         })
     }
@@ -322,6 +328,39 @@ mod tests {
         let loss = |stated_m| prepared(stated_m, 50.0).attenuation(&open).unwrap().total_db();
         let (open_db, stated_db) = (loss(None), loss(Some(15.0)));
         assert!(stated_db > open_db + 10.0, "{open_db} {stated_db}");
+    }
+
+    /// ITU-R P.1812-8 eq. 66: in full within the clutter at the receiver, half 5 m above it, none 10 m above it.
+    #[test]
+    fn receiver_above_clutter_gives_less_variability_over_places() {
+        let ground_msl_m = [0.0; 101];
+        let bare = PathProfile::bare(30.0, &ground_msl_m);
+        let heights_m: Vec<f64> = (0..101).map(|point| f64::from(point) * 0.1).collect();
+        let clutter = PathClutter { height_agl_m: Some(&heights_m), cover: None };
+        let covered = PathProfile { clutter: Some(&clutter), ..bare };
+        let at = |rx_agl_m, location_percent, profile: &PathProfile<'_>| {
+            let environment = Environment { location_percent, ..Environment::default() };
+            let values = environment.setting_values();
+            let heights_agl_m = [30.0, rx_agl_m];
+            let direction = Direction::new(868.0, Polarization::Vertical, heights_agl_m, values);
+            Model::P1812.get().prepare(&direction).unwrap().attenuation(profile).unwrap()
+        };
+        let whole_db = location_sigma_db(868.0, AREA_WIDTH_M).unwrap();
+        // Open ground, and clutter of 10 m at the receiver.
+        for (rx_agl_m, profile, share) in [
+            (2.0, &bare, 0.8),
+            (10.0, &bare, 0.0),
+            (30.0, &bare, 0.0),
+            (2.0, &covered, 1.0),
+            (10.0, &covered, 1.0),
+            (15.0, &covered, 0.5),
+            (20.0, &covered, 0.0),
+        ] {
+            let [half, most] = [50.0, 90.0].map(|percent| at(rx_agl_m, percent, profile));
+            assert!((half.sigma_db - share * whole_db).abs() < 1e-9, "{rx_agl_m} {share}");
+            let added_db = most.total_db() - half.total_db();
+            assert!((added_db - share * 1.2816 * whole_db).abs() < 2e-3, "{rx_agl_m} {added_db}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ const PATH: Evidence<'_> = Evidence {
     is_unlike: false,
     is_elsewhere: false,
     model_sigma_db: 0.0,
+    model_excess_db: 0.0,
     distance_m: 5e3,
     free_space_db: 105.2,
     model_loss_db: 118.0,
@@ -122,6 +123,31 @@ fn a_clear_path_above_its_surroundings_is_the_surest() {
     assert_eq!(rough.distribution().link_sigma_db, 6.0);
     let within = Evidence { exposure: Exposure::Within, ..clear };
     assert_eq!(within.distribution().basis, Basis::Terrain);
+}
+
+/// Losses that terrain does not show: from that of a clear line of sight at 6 dB to that of any terrain at 12 dB.
+#[test]
+fn clear_path_with_a_large_loss_by_the_model_is_as_uncertain_as_terrain() {
+    let at = |model_excess_db| {
+        Evidence { clear: true, model_sigma_db: 12.0, model_excess_db, ..PATH }.distribution()
+    };
+    for (excess_db, basis, sigmas_db) in [
+        (0.0, Basis::LineOfSight, [6.0, 6.0]),
+        (6.0, Basis::LineOfSight, [6.0, 6.0]),
+        (6.0 + 1e-9, Basis::Terrain, [6.0, 6.0]),
+        (9.0, Basis::Terrain, [9.0, 6.5]),
+        (12.0, Basis::Terrain, [12.0, 7.0]),
+        (36.6, Basis::Terrain, [12.0, 7.0]),
+    ] {
+        let distribution = at(excess_db);
+        assert_eq!(distribution.basis, basis, "{excess_db}");
+        let own_db = [distribution.link_sigma_db, distribution.place_sigma_db];
+        for (own_db, sigma_db) in own_db.into_iter().zip(sigmas_db) {
+            assert!((own_db - sigma_db).abs() < 1e-6, "{excess_db}: {own_db} {sigma_db}");
+        }
+    }
+    let within = Evidence { exposure: Exposure::Within, clear: true, ..PATH }.distribution();
+    assert_eq!([within.link_sigma_db, within.place_sigma_db], [11.0, 7.0]);
 }
 
 #[test]

@@ -70,3 +70,23 @@ fn a_share_beyond_the_model_has_the_loss_of_its_bound_and_a_warning() {
         assert!(!beyond.warnings.contains(Warning::ModelOutOfRange));
     }
 }
+
+/// ITM bends its rays by `refractivity_n_units`.
+#[test]
+fn k_factor_that_the_model_does_not_read_gives_a_warning() {
+    let [tx, rx] = ends();
+    for model in
+        [Model::Itm, Model::P528, Model::ExtendedHata, Model::DeltaBullington, Model::P1812]
+    {
+        let at = |k_factor| {
+            let environment = Environment { model, k_factor, ..Environment::default() };
+            link(&ridge(16_000.0, 40.0), &tx, &rx, &environment)
+        };
+        let [median, rounded, other] = [4.0 / 3.0, 1.333, 2.0].map(at);
+        let warned = [&median, &rounded, &other]
+            .map(|link| link.warnings.contains(Warning::KFactorNotModelled));
+        let is_read = [Model::DeltaBullington, Model::P1812].contains(&model);
+        assert_eq!(warned, [false, false, !is_read], "{model}");
+        assert_eq!(other.losses == median.losses, !is_read, "{model}");
+    }
+}

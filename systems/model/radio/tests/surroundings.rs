@@ -105,6 +105,24 @@ fn walls_add_the_median_of_p2109_and_what_buildings_differ() {
     near(most.prediction.path_loss_db, to(&room, &env).prediction.path_loss_db, 1e-9);
 }
 
+/// 12.4 dB and 0.212 dB a degree (ITU-R P.2109-2 eq. 10), with the second part and -3 dB: 27.7 dB at 71.6 degrees.
+#[test]
+fn steep_ray_gives_walls_the_loss_of_its_elevation() {
+    let room = Station { indoor: Indoor::Traditional, ..meter(Surroundings::Open) };
+    let aircraft = Station { height_agl_m: 3_001.5, ..mast() };
+    for model in [Model::FreeSpace, Model::P528, Model::DeltaBullington] {
+        let env = Environment { model, ..Environment::default() };
+        let [there, back] = [[&aircraft, &room], [&room, &aircraft]]
+            .map(|[tx, rx]| link(&flat(1_000.0), tx, rx, &env));
+        near(there.geometry.rx_elevation_angle_deg, 71.56, 0.01);
+        near(there.losses.building_rx_db.unwrap(), 27.66, 0.05);
+        assert_eq!(there.losses.building_rx_db, back.losses.building_tx_db);
+        let street = link(&flat(1_000.0), &aircraft, &meter(Surroundings::Open), &env);
+        let added_db = there.prediction.path_loss_db - street.prediction.path_loss_db;
+        near(added_db, there.losses.building_rx_db.unwrap(), 1e-9);
+    }
+}
+
 #[test]
 fn walls_below_80_mhz_are_extrapolated_with_a_warning() {
     let end = |indoor| {

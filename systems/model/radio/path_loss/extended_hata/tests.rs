@@ -25,11 +25,30 @@ fn hills() -> Vec<f64> {
 fn both_directions_have_one_loss() {
     let ground = hills();
     let back: Vec<f64> = ground.iter().rev().copied().collect();
-    for [low_m, high_m] in [[2.0, 40.0], [20.0, 20.0], [9.0, 10.0]] {
+    for [low_m, high_m] in [[2.0, 40.0], [20.0, 20.0], [9.0, 10.0], [29.0, 31.0], [25.0, 30.0]] {
         let there = prepared([low_m, high_m]).attenuation(&PathProfile::bare(100.0, &ground));
         let return_path = PathProfile::bare(100.0, &back);
         assert_eq!(there, prepared([high_m, low_m]).attenuation(&return_path));
         assert!(there.unwrap().total_db() > 20.0);
+    }
+}
+
+/// Antennas that change rank among surroundings that differ: 18 dB apart by the two roles.
+#[test]
+fn antennas_of_about_one_height_give_a_loss_without_a_step() {
+    let ground = [0.0; 121];
+    let total_db = |tx_agl_m: f64| {
+        let direction = direction(868.0, [tx_agl_m, 30.0], Surroundings::Open)
+            .with_surroundings([Surroundings::Open, Surroundings::Suburban]);
+        let model = Model::ExtendedHata.get().prepare(&direction).unwrap();
+        model.attenuation(&PathProfile::bare(100.0, &ground)).unwrap().total_db()
+    };
+    let [lower_db, higher_db] = [24.0, 37.0].map(total_db);
+    assert!(higher_db - lower_db > 15.0, "{lower_db} {higher_db}");
+    for step in 0..200 {
+        let height_m = 24.0 + 0.07 * f64::from(step);
+        let [low_db, high_db] = [height_m, height_m + 0.07].map(total_db);
+        assert!((low_db - high_db).abs() < 0.6, "{height_m}: {low_db} {high_db}");
     }
 }
 
