@@ -3,7 +3,7 @@
 use groundwave_model::sample::station;
 
 use super::super::{
-    Dataset, Event, Height, ReadOptions, Source, csv, eel, identify, nmea, ttnmapper,
+    Dataset, Datum, Event, Height, ReadOptions, Source, csv, eel, identify, nmea, ttnmapper,
 };
 use super::recordings::{mapping, observed, table};
 use super::{count, dataset};
