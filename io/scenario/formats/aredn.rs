@@ -3,6 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::NOT_RADIO;
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
 use super::stated::Stated;
 use super::{Content, Format};
@@ -42,7 +43,7 @@ fn trackers(document: &Value, node: &str, snapshot: &mut MeshSnapshot) {
     {
         snapshot.listed_links += 1;
         if text(&tracker["type"]).is_some_and(|kind| kind != "RF") {
-            snapshot.drop("a tunnel or cable, not a radio link");
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let name = text(&tracker["hostname"]).unwrap_or_else(|| address.clone());
@@ -102,7 +103,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     for (address, link) in document["link_info"].as_object().into_iter().flatten() {
         snapshot.listed_links += 1;
         if link["linkType"].as_str().is_some_and(|kind| !kind.is_empty() && kind != "RF") {
-            snapshot.drop("a tunnel or cable, not a radio link");
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let name = text(&link["hostname"]).unwrap_or_else(|| address.clone());

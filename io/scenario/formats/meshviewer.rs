@@ -1,12 +1,13 @@
 //! Maps of Freifunk communities: meshviewer, hopglass versions 1 and 2, and the neighbours of nodes
 //! in the form of respondd.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::{self, NOT_RADIO};
 use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text};
 use super::{Content, Format};
 
@@ -105,8 +106,9 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             ..MeshNode::default()
         });
     }
+    let wired = wired(nodes.iter().map(|(_, _, node)| nodeinfo(node)));
     for (_, _, node) in &nodes {
-        neighbours(&node["neighbours"], snapshot);
+        neighbours(&node["neighbours"], &wired, snapshot);
     }
     for row in rows(&document["links"]) {
         snapshot.listed_links += 1;
@@ -126,12 +128,31 @@ fn addresses(of: &Value, each: &mut impl FnMut(String)) {
     }
 }
 
-/// Neighbours of a node, by its interfaces.
-fn neighbours(of: &Value, snapshot: &mut MeshSnapshot) {
+/// Addresses of the tunnels and cables of nodes, but those that a radio has as well.
+fn wired<'v>(nodes: impl Iterator<Item = &'v Value>) -> BTreeSet<String> {
+    let (mut wired, mut wireless) = (BTreeSet::new(), BTreeSet::new());
+    for info in nodes {
+        for mesh in info["network"]["mesh"].as_object().into_iter().flat_map(|all| all.values()) {
+            for kind in ["tunnel", "other"] {
+                addresses(&mesh["interfaces"][kind], &mut |mac| wired.extend([mac]));
+            }
+            addresses(&mesh["interfaces"]["wireless"], &mut |mac| wireless.extend([mac]));
+        }
+    }
+    wired.retain(|mac| !wireless.contains(mac));
+    wired
+}
+
+/// Neighbours of a node, by its interfaces. Those at an address of `wired` are not radio links.
+fn neighbours(of: &Value, wired: &BTreeSet<String>, snapshot: &mut MeshSnapshot) {
     for (list, radio) in [("batadv", false), ("wifi", true)] {
         for (mac, interface) in of[list].as_object().into_iter().flatten() {
             let peers = interface["neighbours"].as_object().into_iter().flatten();
             for (peer, values_of_peer) in peers {
+                if !radio && (wired.contains(mac) || wired.contains(peer)) {
+                    snapshot.drop(NOT_RADIO);
+                    continue;
+                }
                 let mut values = Measured::default();
                 if radio {
                     values.rx_power_dbm = values_of_peer["signal"].as_f64();
@@ -157,8 +178,8 @@ fn listed(row: &Value, snapshot: &mut MeshSnapshot) {
         return snapshot.drop("a link without two ends");
     };
     let kind = row["type"].as_str().unwrap_or_default();
-    if kind.contains("vpn") || kind.contains("tunnel") || row["vpn"] == true {
-        return snapshot.drop("a tunnel, not a radio link");
+    if interfaces::is_wired(kind) || row["vpn"] == true {
+        return snapshot.drop(NOT_RADIO);
     }
     for (from, to, value) in
         [(&source, &target, &row["source_tq"]), (&target, &source, &row["target_tq"])]

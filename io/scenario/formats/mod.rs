@@ -61,6 +61,7 @@ pub mod ffmap;
 pub mod geojson;
 pub mod gpx;
 mod identify;
+mod interfaces;
 mod json_values;
 pub mod k7;
 pub mod kml;

@@ -11,6 +11,7 @@ mod geojson;
 mod hostile;
 mod identify;
 mod imports;
+mod interfaces;
 mod kml;
 mod kml_tracks;
 mod levels;
