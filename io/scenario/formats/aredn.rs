@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::interfaces::NOT_RADIO;
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
 use super::stated::Stated;
-use super::{Content, Format};
+use super::{Content, Format, signal};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -108,13 +108,10 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         }
         let name = text(&link["hostname"]).unwrap_or_else(|| address.clone());
         let neighbour = name.trim_end_matches(".local.mesh").to_ascii_uppercase();
-        let rx_power_dbm = number(&link["signal"]).filter(|dbm| *dbm < 0.0);
-        let noise_dbm = number(&link["noise"]).filter(|dbm| *dbm < 0.0);
+        let level = |key: &str| number(&link[key]);
         let towards = Measured {
-            rx_power_dbm,
-            snr_db: rx_power_dbm.zip(noise_dbm).map(|(signal, noise)| signal - noise),
             delivery_prob: number(&link["linkQuality"]),
-            ..Measured::default()
+            ..signal::measured(level("signal"), level("noise"), |what| snapshot.drop(what))
         };
         let back = Measured {
             delivery_prob: number(&link["neighborLinkQuality"]),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::interfaces::{self, NOT_RADIO};
 use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text};
-use super::{Content, Format};
+use super::{Content, Format, signal};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -153,17 +153,19 @@ fn neighbours(of: &Value, wired: &BTreeSet<String>, snapshot: &mut MeshSnapshot)
                     snapshot.drop(NOT_RADIO);
                     continue;
                 }
+                let value = |key: &str| values_of_peer[key].as_f64();
                 let mut values = Measured::default();
                 if radio {
-                    values.rx_power_dbm = values_of_peer["signal"].as_f64();
-                    let noise_dbm = values_of_peer["noise"].as_f64();
-                    values.snr_db = values.rx_power_dbm.zip(noise_dbm).map(|(s, n)| s - n);
+                    let drop = |what: &str| snapshot.drop(what);
+                    values = signal::measured(value("signal"), value("noise"), drop);
                     let frequency_mhz = interface["frequency"].as_f64().filter(|mhz| *mhz > 0.0);
                     values.frequency_mhz = frequency_mhz.filter(|_| values.rx_power_dbm.is_some());
                 } else {
-                    values.quality = values_of_peer["tq"].as_f64().map(|tq| tq / 255.0);
+                    values.quality = value("tq").map(|tq| tq / 255.0);
                 }
                 match values.is_empty() {
+                    // The note on its signal counts it.
+                    true if radio && value("signal").is_some() => {}
                     true => snapshot.drop("a neighbour without TQ or signal"),
                     false => snapshot.link(peer, mac, values),
                 }

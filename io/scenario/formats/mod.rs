@@ -108,6 +108,7 @@ pub mod scenario;
 mod script;
 mod series;
 mod settle;
+mod signal;
 mod source;
 mod stated;
 pub mod sumo;

@@ -27,6 +27,7 @@ mod roundtrip;
 mod samples;
 mod scenario;
 mod series;
+mod signals;
 mod sites;
 mod stations;
 mod tables;

@@ -1,0 +1,54 @@
+//! Levels in documents of meshes, and the positions and times that they belong to.
+
+use groundwave_model::sample::station;
+
+use super::super::{Dataset, Event, ReadOptions, Source, identify};
+use super::count;
+
+/// Reads a document as the format of its content.
+#[track_caller]
+fn read(name: &str, text: &str) -> Dataset {
+    let source = Source::of(text.into());
+    let format = identify(&source).unwrap();
+    assert_eq!(format.name, name);
+    format.read(&source, &ReadOptions::new(station())).unwrap()
+}
+
+/// Names of senders, with level and SNR.
+fn levels(dataset: &Dataset) -> Vec<(&str, Option<f64>, Option<f64>)> {
+    let name = |index: u32| dataset.nodes[index as usize].name.as_str();
+    let measured = dataset.events.iter().filter_map(|(_, event)| match *event {
+        Event::Observe(from, _, values) => Some((name(from), values.rx_power_dbm, values.snr_db)),
+        _ => None,
+    });
+    measured.collect()
+}
+
+const NO_SIGNAL: &str = "a signal of 0 dBm or more";
+const NO_NOISE: &str = "a noise of 0 dBm or more";
+
+#[test]
+fn levels_of_0_dbm_of_respondd_give_notes_in_place_of_values() {
+    let text = r#"{"nodes":[{"nodeinfo":{"node_id":"aa","hostname":"aa"},"neighbours":{"node_id":"aa",
+        "wifi":{"02:00:00:00:00:0a":{"frequency":2437,"neighbours":{
+        "b":{"signal":-70,"noise":0},"c":{"signal":0,"noise":0},"d":{"signal":-71,"noise":-95},"e":{}}}}}}]}"#;
+    let mesh = read("meshviewer", text);
+    let expected = [("b", Some(-70.0), None), ("d", Some(-71.0), Some(24.0))];
+    assert_eq!(levels(&mesh), expected);
+    let counts =
+        [NO_SIGNAL, NO_NOISE, "without TQ or signal"].map(|what| count(&mesh.report, what));
+    assert_eq!(counts, [1, 1, 1]);
+}
+
+#[test]
+fn levels_of_0_dbm_of_a_device_give_notes_in_place_of_values() {
+    let text = r#"{"type":"DeviceMonitoring","general":{"hostname":"roof"},"interfaces":[{"name":"wlan0",
+        "wireless":{"noise":-95,"frequency":5180,"clients":[{"mac":"b","signal":0,"noise":-95},
+        {"mac":"c","signal":-70,"noise":0},{"mac":"d"}]}},
+        {"name":"wlan1","wireless":{"noise":0,"clients":[{"mac":"e","signal":-80}]}}]}"#;
+    let mesh = read("netjson-device", text);
+    let expected = [("c", Some(-70.0), Some(25.0)), ("e", Some(-80.0), None)];
+    assert_eq!(levels(&mesh), expected);
+    let counts = [NO_SIGNAL, NO_NOISE, "without a signal"].map(|what| count(&mesh.report, what));
+    assert_eq!(counts, [1, 1, 1]);
+}
