@@ -83,10 +83,11 @@ const PREFERENCES: &str = "Preferences:";
 const LORA: &str = "lora";
 
 /// The radio of the mesh by the settings of the device.
-fn stated(lora: &Value) -> Stated {
+fn stated(lora: &Value, snapshot: &mut MeshSnapshot) -> Stated {
     let region = text(&lora["region"]).unwrap_or_default();
     let preset = text(&lora["modemPreset"]).unwrap_or_default();
-    let mut stated = Stated::meshtastic(&region, &preset).unwrap_or_default();
+    let mut stated =
+        Stated::meshtastic(&region, &preset, |what| snapshot.drop(what)).unwrap_or_default();
     let stated_mhz = number(&lora["overrideFrequency"]).filter(|mhz| *mhz > 0.0);
     stated.frequency_mhz = stated_mhz.or(stated.frequency_mhz);
     if lora["usePreset"] == false
@@ -115,7 +116,7 @@ const DEVICE: &str = "device";
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     snapshot.observer = text(&document[DEVICE]);
     let device = snapshot.observer.clone().unwrap_or_else(|| DEVICE.to_owned());
-    let stated = stated(&document[LORA]);
+    let stated = stated(&document[LORA], snapshot);
     for (id, node) in document.as_object().into_iter().flatten() {
         if id == DEVICE || id == LORA {
             continue;

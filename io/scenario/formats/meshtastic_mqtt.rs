@@ -43,12 +43,13 @@ fn identifier(value: &Value) -> Option<String> {
 }
 
 /// The radio by the topic `msh/REGION/2/json/PRESET/!GATEWAY` before a packet; regions may have more levels.
-fn stated(line: &str) -> Option<Stated> {
-    let (topic, _) = line.split_once('{')?;
+fn stated(raw: &str, dataset: &mut Dataset, line: usize) -> Option<Stated> {
+    let (topic, _) = raw.split_once('{')?;
     let mut levels = topic.trim().split('/');
     let region = levels.by_ref().nth(1)?;
-    let mut levels = levels.skip_while(|level| *level != "json");
-    Stated::meshtastic(region, levels.nth(1).unwrap_or_default())
+    levels.find(|level| *level == "json")?;
+    let preset = levels.next().unwrap_or_default();
+    Stated::meshtastic(region, preset, |what| dataset.drop(what, line))
 }
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
@@ -66,7 +67,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a packet without its sender or time", line);
             continue;
         };
-        radio = radio.or_else(|| stated(raw));
+        radio = radio.or_else(|| stated(raw, &mut dataset, line));
         payload(&packet, &from, at_s, &mut dataset, line);
         received(&packet, &from, at_s, &mut dataset, line);
     }

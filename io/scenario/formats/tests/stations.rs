@@ -168,3 +168,63 @@ fn trackers_of_aredn_are_links() {
     assert_eq!(all[1].3.delivery_prob, Some(0.9));
     assert!(dataset.nodes.iter().all(|node| node.position.is_some()), "{:?}", dataset.nodes);
 }
+
+/// Frequency, MHz, bandwidth, Hz, waveform and power, dBm, of the first node of `--info` with settings of LoRa.
+fn radio_of_info(lora: &str) -> (f64, f64, Waveform, f64, Dataset) {
+    let info = format!(
+        r#"My info: {{ "myNodeNum": 7 }}
+Nodes in mesh: {{"!00000007":{{"user":{{"longName":"A"}}}}}}
+Preferences: {{ "lora": {{ {lora} }} }}"#
+    );
+    let dataset = read(&[("info.txt", &info)]);
+    let radio = dataset.nodes[0].station.clone().unwrap().radio;
+    (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform, radio.tx_power_dbm, dataset)
+}
+
+#[test]
+fn regions_of_meshtastic_give_their_bands_and_power_limits() {
+    let lora = |spreading_factor, coding_rate| Waveform::Lora { spreading_factor, coding_rate };
+    for (settings, frequency_mhz, bandwidth_hz, waveform, power_dbm) in [
+        (r#""region":"LORA_24","modemPreset":"LONG_FAST""#, 2441.75, 812.5e3, lora(11, 5), 10.0),
+        (r#""region":"LORA_24","modemPreset":"SHORT_TURBO""#, 2441.75, 1625e3, lora(7, 5), 10.0),
+        (r#""region":"BR_902""#, 904.75, 250e3, lora(11, 5), 22.0),
+        (r#""region":"PH_868","modemPreset":"LONG_SLOW""#, 868.7, 125e3, lora(12, 8), 14.0),
+        (r#""region":"EU_866","modemPreset":"LITE_FAST""#, 866.6, 125e3, lora(9, 5), 22.0),
+        (r#""region":"KZ_863","txPower":17"#, 865.5, 250e3, lora(11, 5), 17.0),
+        (r#""region":"EU868""#, 869.525, 250e3, lora(11, 5), 22.0),
+    ] {
+        let (own_mhz, own_hz, own, own_dbm, dataset) = radio_of_info(settings);
+        assert!((own_mhz - frequency_mhz).abs() < 1e-9, "{settings}: {own_mhz}");
+        assert_eq!((own_hz, own, own_dbm), (bandwidth_hz, waveform, power_dbm), "{settings}");
+        assert_eq!(count(&dataset.report, "unknown region"), 0, "{settings}");
+    }
+}
+
+#[test]
+fn unknown_region_of_meshtastic_gives_a_note_and_the_modem_preset() {
+    let (_, bandwidth_hz, waveform, _, dataset) =
+        radio_of_info(r#""region":"ZZ_999","modemPreset":"SHORT_SLOW""#);
+    let expected = Waveform::Lora { spreading_factor: 8, coding_rate: 5 };
+    assert_eq!((bandwidth_hz, waveform), (250e3, expected));
+    assert_eq!(count(&dataset.report, "unknown region \"ZZ_999\""), 1);
+    let (frequency_mhz, .., dataset) =
+        radio_of_info(r#""region":"ANZ_433","modemPreset":"HUGE","overrideFrequency":434.0"#);
+    assert_eq!(frequency_mhz, 434.0);
+    assert_eq!(count(&dataset.report, "called \"HUGE\""), 1);
+}
+
+#[test]
+fn topics_of_meshtastic_give_the_radio_of_their_region() {
+    let packet = r#"{"from":9,"sender":"!00000009","timestamp":1714557600,"type":"position",
+        "payload":{"latitude_i":577000000,"longitude_i":119000000}}"#;
+    let packet = packet.replace('\n', " ");
+    for (topic, bandwidth_hz, unknown) in
+        [("msh/LORA_24/2/json/LongMod/!9", 406_250.0, 0), ("msh/mars/2/json/LongMod/!9", 125e3, 1)]
+    {
+        let dataset = read(&[("packets.txt", &format!("{topic} {packet}\n"))]);
+        let radio = &dataset.nodes[0].station.as_ref().unwrap().radio;
+        assert_eq!(radio.bandwidth_hz, bandwidth_hz, "{topic}");
+        assert!(matches!(radio.waveform, Waveform::Lora { spreading_factor: 11, .. }), "{topic}");
+        assert_eq!(count(&dataset.report, "unknown region \"mars\""), unknown, "{topic}");
+    }
+}
