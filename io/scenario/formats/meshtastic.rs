@@ -136,7 +136,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             ..MeshNode::default()
         });
         if number(&node["position"]["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
-            snapshot.drop("the altitude of a node: that of the ground and the height of its antenna count (--height)");
+            snapshot.drop(mesh::ALTITUDE);
         }
         let hops = number(&node["hopsAway"]);
         match number(&node["snr"]) {

@@ -228,3 +228,34 @@ fn topics_of_meshtastic_give_the_radio_of_their_region() {
         assert_eq!(count(&dataset.report, "unknown region \"mars\""), unknown, "{topic}");
     }
 }
+
+#[test]
+fn neighbours_of_aredn_have_the_channel_of_the_node() {
+    let document = r#"{"node":"AA1A","lat":"34","lon":"-118","meshrf":{"freq":"5885","chanbw":"10","height":"12"},
+        "lqm":{"info":{"trackers":{"02:00:00:00:00:01":{"type":"RF","hostname":"BB2B","signal":-70,"snr":25},
+        "02:00:00:00:00:02":{"type":"Tunnel","hostname":"DD4D"}}}},
+        "link_info":{"10.0.0.3":{"hostname":"CC3C","linkType":"RF","signal":-71,"noise":-95}}}"#;
+    let channels = |dataset: &Dataset| {
+        let one = |node: &super::super::dataset::Node| {
+            let radio = node.station.as_ref().map(|station| &station.radio);
+            (node.name.clone(), radio.map(|radio| (radio.frequency_mhz, radio.bandwidth_hz)))
+        };
+        let mut all: Vec<_> = dataset.nodes.iter().map(one).collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        all
+    };
+    let name = str::to_owned;
+    let dataset = read(&[("a.json", document)]);
+    let expected = ["AA1A", "BB2B", "CC3C"].map(|node| (name(node), Some((5885.0, 10e6))));
+    assert_eq!(channels(&dataset), expected);
+    let height_m = |index: usize| dataset.nodes[index].station.as_ref().unwrap().height_agl_m;
+    assert_eq!([height_m(0), height_m(1)], [12.0, station().height_agl_m]);
+    // Documents of the neighbours themselves count more, wherever they are.
+    let own = r#"{"node":"BB2B","lat":"34.1","lon":"-118","meshrf":{"freq":"3420","chanbw":"5"},"link_info":{}}"#;
+    for documents in
+        [[("a.json", document), ("b.json", own)], [("b.json", own), ("c.json", document)]]
+    {
+        let dataset = read(&documents);
+        assert_eq!(channels(&dataset)[1], (name("BB2B"), Some((3420.0, 5e6))));
+    }
+}
