@@ -259,3 +259,20 @@ fn neighbours_of_aredn_have_the_channel_of_the_node() {
         assert_eq!(channels(&dataset)[1], (name("BB2B"), Some((3420.0, 5e6))));
     }
 }
+
+#[test]
+fn contacts_of_meshcore_have_the_radio_of_the_export_without_its_power() {
+    let export = r#"{"name":"Mine","public_key":"00aa00aa","radio_settings":{"frequency":869618,"bandwidth":62500,
+        "spreading_factor":8,"coding_rate":8,"tx_power":10},"contacts":[
+        {"type":2,"name":"Hill","public_key":"a1b2c3d4e5","latitude":"59.3","longitude":"18.1"},
+        {"type":2,"name":"Other","public_key":"b1b2c3d4e5","radio_freq":910.525,"radio_bw":62.5,"radio_sf":7,"radio_cr":5}]}"#;
+    let dataset = read(&[("export.json", export)]);
+    let radio = |index: usize| {
+        let radio = &dataset.nodes[index].station.as_ref().unwrap().radio;
+        (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform.clone(), radio.tx_power_dbm)
+    };
+    let lora = |spreading_factor, coding_rate| Waveform::Lora { spreading_factor, coding_rate };
+    assert_eq!(radio(0), (869.618, 62_500.0, lora(8, 8), 10.0));
+    assert_eq!(radio(1), (869.618, 62_500.0, lora(8, 8), 22.0));
+    assert_eq!(radio(2), (910.525, 62_500.0, lora(7, 5), 22.0));
+}
