@@ -8,7 +8,7 @@ use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::interfaces::{self, NOT_RADIO};
-use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text};
+use super::mesh::{self, MeshNode, MeshSnapshot, entries, number, position, quality, rows, text};
 use super::{Content, Format, signal};
 
 /// The format.
@@ -93,6 +93,9 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             for (mac, _) in node["neighbours"][list].as_object().into_iter().flatten() {
                 aliases.push((mac.clone(), key.clone()));
             }
+        }
+        if number(&info["location"]["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
+            snapshot.drop(mesh::ALTITUDE);
         }
         let gateway = node["is_gateway"] == true || node["flags"]["gateway"] == true;
         snapshot.nodes.push(MeshNode {

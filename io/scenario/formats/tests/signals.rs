@@ -52,3 +52,13 @@ fn levels_of_0_dbm_of_a_device_give_notes_in_place_of_values() {
     let counts = [NO_SIGNAL, NO_NOISE, "without a signal"].map(|what| count(&mesh.report, what));
     assert_eq!(counts, [1, 1, 1]);
 }
+
+#[test]
+fn altitudes_of_standing_nodes_give_a_note() {
+    let map = r#"{"nodes":[{"node_id":"a","hostname":"a","location":{"latitude":57.7,"longitude":11.9,"altitude":40}},
+        {"node_id":"b","hostname":"b","location":{"latitude":57.8,"longitude":11.9,"altitude":0}}],"links":[]}"#;
+    assert_eq!(count(&read("meshviewer", map).report, "the altitude of a node"), 1);
+    let gateways = r#"[{"netID":"000013","id":"a","location":{"latitude":43.8,"longitude":18.3,"altitude":500}},
+        {"netID":"000013","id":"b","location":{"latitude":43.9,"longitude":18.3}}]"#;
+    assert_eq!(count(&read("ttn", gateways).report, "the altitude of a node"), 1);
+}
