@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::{Fault, FormatError, Location};
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
+use super::meshtastic_position::{DEGREES, rounding};
 use super::stated::Stated;
 use super::text as document;
 use super::{Content, Dataset, Format, ReadOptions, Sample, Source};
@@ -73,6 +74,10 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         folder: source.folder.clone(),
         encoding: source.encoding,
     };
+    let parse: fn(&Value, &mut MeshSnapshot) = match options.drop_implausible {
+        true => |list, snapshot| parse(list, true, snapshot),
+        false => |list, snapshot| parse(list, false, snapshot),
+    };
     mesh::read(&FORMAT, parse, &source, options)
 }
 
@@ -104,7 +109,7 @@ fn stated(lora: &Value, snapshot: &mut MeshSnapshot) -> Stated {
 
 /// A position in units of 1e-7 degrees, as documents without degrees have it.
 fn units(position: &Value) -> Option<[f64; 2]> {
-    let degrees = |key: &str| number(&position[key]).map(|units| units * 1e-7);
+    let degrees = |key: &str| number(&position[key]).map(|units| units * DEGREES);
     Some([degrees("latitudeI")?, degrees("longitudeI")?])
 }
 
@@ -112,8 +117,8 @@ fn units(position: &Value) -> Option<[f64; 2]> {
 const DEVICE: &str = "device";
 
 /// SNR is that of packets that the device received without a hop between. Without its id the device
-/// is a node of its own.
-fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+/// is a node of its own. Positions in large cells are left out if `is_exact`.
+fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
     snapshot.observer = text(&document[DEVICE]);
     let device = snapshot.observer.clone().unwrap_or_else(|| DEVICE.to_owned());
     let stated = stated(&document[LORA], snapshot);
@@ -122,10 +127,17 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             continue;
         }
         let user = &node["user"];
+        let place = &node["position"];
+        let mut at_deg = position(place).or_else(|| units(place));
+        let rounding = rounding(number(&place["precisionBits"]), is_exact);
+        if let Some((what, is_out)) = rounding.filter(|_| at_deg.is_some()) {
+            snapshot.dropped.push((what, id.clone()));
+            at_deg = at_deg.filter(|_| !is_out);
+        }
         snapshot.nodes.push(MeshNode {
             key: id.clone(),
             name: text(&user["longName"]).or_else(|| text(&user["shortName"])).or(Some(id.clone())),
-            at_deg: position(&node["position"]).or_else(|| units(&node["position"])),
+            at_deg,
             path: id.clone(),
             // The power is that of the device alone.
             stated: Stated {
@@ -135,7 +147,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             },
             ..MeshNode::default()
         });
-        if number(&node["position"]["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
+        if number(&place["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
             snapshot.drop(mesh::ALTITUDE);
         }
         let hops = number(&node["hopsAway"]);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::mesh::{self, number, rows};
+use super::meshtastic_position::{DEGREES, rounding};
 use super::plan::name_of;
 use super::stated::Stated;
 use super::text::text;
@@ -23,9 +24,6 @@ pub static FORMAT: Format = Format {
     read: Some(read),
     ..Format::NONE
 };
-
-/// Degrees of a unit of `latitude_i` and `longitude_i`.
-const DEGREES: f64 = 1e-7;
 
 /// The packet of a line; its topic, of `mosquitto_sub -v`, stands before it.
 fn packet(line: &str) -> Option<Value> {
@@ -68,7 +66,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             continue;
         };
         radio = radio.or_else(|| stated(raw, &mut dataset, line));
-        payload(&packet, &from, at_s, &mut dataset, line);
+        payload(&packet, (&from, at_s), options.drop_implausible, &mut dataset, line);
         received(&packet, &from, at_s, &mut dataset, line);
     }
     let station = radio.and_then(|radio| radio.station(&options.station));
@@ -80,8 +78,14 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     Ok(dataset)
 }
 
-/// Position, name, or neighbours of the sender.
-fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: usize) {
+/// Position, name, or neighbours of the sender. Positions in large cells are left out if `is_exact`.
+fn payload(
+    packet: &Value,
+    (from, at_s): (&str, f64),
+    is_exact: bool,
+    dataset: &mut Dataset,
+    line: usize,
+) {
     let payload = &packet["payload"];
     match packet["type"].as_str() {
         Some("position") => {
@@ -91,6 +95,12 @@ fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: u
             let Some(position) = place.and_then(|(lat, lon)| GeoPoint::new(lat, lon).ok()) else {
                 return dataset.drop("a position without latitude and longitude", line);
             };
+            if let Some((what, is_out)) = rounding(number(&payload["precision_bits"]), is_exact) {
+                dataset.drop(&what, line);
+                if is_out {
+                    return;
+                }
+            }
             if let Some(node) = dataset.node(from, line) {
                 dataset.event(at_s, Event::Fix(node, position), line);
                 if let Some(altitude_m) = number(&payload["altitude"]) {

@@ -76,6 +76,7 @@ mod mesh;
 pub mod meshcore;
 pub mod meshtastic;
 pub mod meshtastic_mqtt;
+mod meshtastic_position;
 mod meshtastic_regions;
 pub mod meshviewer;
 pub mod mininet;

@@ -8,10 +8,15 @@ use super::count;
 /// Reads a document as the format of its content.
 #[track_caller]
 fn read(name: &str, text: &str) -> Dataset {
+    read_with(name, text, &ReadOptions::new(station()))
+}
+
+#[track_caller]
+fn read_with(name: &str, text: &str, options: &ReadOptions) -> Dataset {
     let source = Source::of(text.into());
     let format = identify(&source).unwrap();
     assert_eq!(format.name, name);
-    format.read(&source, &ReadOptions::new(station())).unwrap()
+    format.read(&source, options).unwrap()
 }
 
 /// Names of senders, with level and SNR.
@@ -61,4 +66,33 @@ fn altitudes_of_standing_nodes_give_a_note() {
     let gateways = r#"[{"netID":"000013","id":"a","location":{"latitude":43.8,"longitude":18.3,"altitude":500}},
         {"netID":"000013","id":"b","location":{"latitude":43.9,"longitude":18.3}}]"#;
     assert_eq!(count(&read("ttn", gateways).report, "the altitude of a node"), 1);
+}
+
+#[test]
+fn rounded_positions_of_meshtastic_give_notes_and_are_left_out_on_request() {
+    let list = r#"{"!00000007":{"user":{"longName":"A"},"position":{"latitude":57.7,"longitude":11.9,"precisionBits":13}},
+        "!00000008":{"user":{"longName":"B"},"position":{"latitude":57.8,"longitude":11.9,"precisionBits":19}},
+        "!00000009":{"user":{"longName":"C"},"position":{"latitude":57.9,"longitude":11.9,"precisionBits":32}}}"#;
+    let packet = |bits: u8, at_s: u32| {
+        format!(
+            r#"{{"from":9,"sender":"!00000008","timestamp":{at_s},"type":"position","payload":{{"latitude_i":577000000,"longitude_i":119000000,"precision_bits":{bits}}}}}"#
+        )
+    };
+    let packets = [packet(13, 1_714_557_600), packet(32, 1_714_557_660)].join("\n");
+    for (name, text, positions) in
+        [("meshtastic", list, [3, 2]), ("meshtastic-mqtt", &packets, [2, 1])]
+    {
+        for (drop_implausible, positions, note) in [
+            (false, positions[0], "rounded to 5.8 km: taken"),
+            (true, positions[1], "rounded to 5.8 km: left out"),
+        ] {
+            let options = ReadOptions { drop_implausible, ..ReadOptions::new(station()) };
+            let mesh = read_with(name, text, &options);
+            let fixes = mesh.events.iter().filter(|(_, event)| matches!(event, Event::Fix(..)));
+            let places = mesh.nodes.iter().filter(|node| node.position.is_some()).count();
+            assert_eq!(fixes.count().max(places), positions, "{name}");
+            assert_eq!(count(&mesh.report, note), 1, "{name}: {}", mesh.report);
+        }
+    }
+    assert_eq!(count(&read("meshtastic", list).report, "rounded to 91 m: taken"), 1);
 }
