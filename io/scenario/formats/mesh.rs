@@ -1,5 +1,6 @@
 //! Snapshots of running meshes as JSON: one document, one a line, or the files of a folder.
 
+mod age;
 mod place;
 mod radios;
 

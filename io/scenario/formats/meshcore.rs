@@ -58,6 +58,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         let repeater = repeater.map(|key| prefix(&key).to_owned());
         snapshot.observer.clone_from(&repeater);
         let repeater = repeater.unwrap_or_else(|| SELF.to_owned());
+        let mut received_s = Vec::new();
         for row in rows(&document["neighbours"]) {
             snapshot.listed_links += 1;
             let Some((key, snr_db)) = identifier(&row["pubkey"]).zip(number(&row["snr"])) else {
@@ -66,7 +67,9 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             };
             let values = Measured { snr_db: Some(snr_db), ..Measured::default() };
             snapshot.link(prefix(&key), &repeater, values);
+            received_s.extend(number(&row["secs_ago"]).map(|age_s| -age_s));
         }
+        snapshot.note_ages(0.0, &received_s);
         return;
     }
     let mut network = Stated::default();

@@ -122,6 +122,9 @@ fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
     snapshot.observer = text(&document[DEVICE]);
     let device = snapshot.observer.clone().unwrap_or_else(|| DEVICE.to_owned());
     let stated = stated(&document[LORA], snapshot);
+    // 0 is that of a clock that was not set.
+    let clock_s = |node: &Value| number(&node["lastHeard"]).filter(|at_s| *at_s > 0.0);
+    let (mut newest_s, mut received_s) = (f64::NEG_INFINITY, Vec::new());
     for (id, node) in document.as_object().into_iter().flatten() {
         if id == DEVICE || id == LORA {
             continue;
@@ -160,9 +163,12 @@ fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
                 snapshot.listed_links += 1;
                 let values = Measured { snr_db: Some(snr_db), ..Measured::default() };
                 snapshot.link(id, &device, values);
+                received_s.extend(clock_s(node));
             }
             Some(_) => snapshot.drop("SNR of a node behind others: not that of a link"),
             None => {}
         }
+        newest_s = clock_s(node).map_or(newest_s, |at_s| newest_s.max(at_s));
     }
+    snapshot.note_ages(newest_s, &received_s);
 }

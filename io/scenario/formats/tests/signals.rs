@@ -96,3 +96,23 @@ fn rounded_positions_of_meshtastic_give_notes_and_are_left_out_on_request() {
     }
     assert_eq!(count(&read("meshtastic", list).report, "rounded to 91 m: taken"), 1);
 }
+
+#[test]
+fn links_older_than_a_day_give_a_note() {
+    let neighbours = r#"{"pubkey_prefix":"ffeeddcc","neighbours":[{"pubkey":"a1b2c3d4","secs_ago":4000000,"snr":-3.5},
+        {"pubkey":"a1b2c3d5","secs_ago":86000,"snr":2},{"pubkey":"a1b2c3d6","snr":2}]}"#;
+    let mesh = read("meshcore", neighbours);
+    assert_eq!((levels(&mesh).len(), count(&mesh.report, "more than a day before")), (3, 1));
+    let node = |id: u8, last: u64| {
+        format!(
+            r#""!0000000{id}":{{"user":{{"longName":"{id}"}},"snr":5,"hopsAway":0,"lastHeard":{last}}}"#
+        )
+    };
+    let of = |last: [u64; 3]| {
+        let nodes = [node(1, last[0]), node(2, last[1]), node(3, last[2])].join(",");
+        let mesh = read("meshtastic", &format!("{{{nodes}}}"));
+        (levels(&mesh).len(), count(&mesh.report, "more than a day before"))
+    };
+    assert_eq!(of([1_714_557_600, 1_714_500_000, 1_590_000_000]), (3, 1));
+    assert_eq!(of([1_714_557_600, 1_714_500_000, 0]), (3, 0));
+}
