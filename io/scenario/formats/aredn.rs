@@ -3,9 +3,10 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::NOT_RADIO;
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
 use super::stated::Stated;
-use super::{Content, Format};
+use super::{Content, Format, signal};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -36,13 +37,19 @@ fn stated(radio: &Value) -> Stated {
     }
 }
 
-/// Links of the link quality manager of babel, by the addresses of neighbours.
-fn trackers(document: &Value, node: &str, snapshot: &mut MeshSnapshot) {
+/// The radio of a neighbour that this one receives: it has the same channel.
+fn of_channel(radio: Stated) -> Stated {
+    let Stated { frequency_mhz, bandwidth_hz, .. } = radio;
+    Stated { frequency_mhz, bandwidth_hz, ..Stated::default() }
+}
+
+/// Links of the link quality manager of babel, by the addresses of neighbours, which have the channel of the node.
+fn trackers(document: &Value, node: &str, channel: Stated, snapshot: &mut MeshSnapshot) {
     for (address, tracker) in document["lqm"]["info"]["trackers"].as_object().into_iter().flatten()
     {
         snapshot.listed_links += 1;
         if text(&tracker["type"]).is_some_and(|kind| kind != "RF") {
-            snapshot.drop("a tunnel or cable, not a radio link");
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let name = text(&tracker["hostname"]).unwrap_or_else(|| address.clone());
@@ -75,6 +82,7 @@ fn trackers(document: &Value, node: &str, snapshot: &mut MeshSnapshot) {
                 ..MeshNode::default()
             });
         }
+        snapshot.radios.push((neighbour.clone(), channel));
         for (from, to, values) in [(neighbour.as_str(), node, towards), (node, &neighbour, back)] {
             if !values.is_empty() {
                 snapshot.link(from, to, values);
@@ -88,32 +96,31 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     let Some(node) = text(&document["node"]) else {
         return snapshot.drop("a document without the name of its node");
     };
+    let radio = stated(&document["meshrf"]);
+    let channel = of_channel(radio);
     snapshot.nodes.push(MeshNode {
         key: node.to_ascii_uppercase(),
         name: Some(node.clone()),
         at_deg: position(document),
         path: "node".to_owned(),
-        stated: stated(&document["meshrf"]),
+        stated: radio,
         ..MeshNode::default()
     });
     let node = node.to_ascii_uppercase();
     snapshot.observer = Some(node.clone());
-    trackers(document, &node, snapshot);
+    trackers(document, &node, channel, snapshot);
     for (address, link) in document["link_info"].as_object().into_iter().flatten() {
         snapshot.listed_links += 1;
         if link["linkType"].as_str().is_some_and(|kind| !kind.is_empty() && kind != "RF") {
-            snapshot.drop("a tunnel or cable, not a radio link");
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let name = text(&link["hostname"]).unwrap_or_else(|| address.clone());
         let neighbour = name.trim_end_matches(".local.mesh").to_ascii_uppercase();
-        let rx_power_dbm = number(&link["signal"]).filter(|dbm| *dbm < 0.0);
-        let noise_dbm = number(&link["noise"]).filter(|dbm| *dbm < 0.0);
+        let level = |key: &str| number(&link[key]);
         let towards = Measured {
-            rx_power_dbm,
-            snr_db: rx_power_dbm.zip(noise_dbm).map(|(signal, noise)| signal - noise),
             delivery_prob: number(&link["linkQuality"]),
-            ..Measured::default()
+            ..signal::measured(level("signal"), level("noise"), |what| snapshot.drop(what))
         };
         let back = Measured {
             delivery_prob: number(&link["neighborLinkQuality"]),
@@ -123,6 +130,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         if towards.is_empty() && back.is_empty() {
             snapshot.drop("a neighbour without signal and quality");
         }
+        snapshot.radios.push((neighbour.clone(), channel));
         for (from, to, values) in [(&neighbour, &node, towards), (&node, &neighbour, back)] {
             if !values.is_empty() {
                 snapshot.link(from, to, values);

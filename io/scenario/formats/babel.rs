@@ -3,6 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::{self, NOT_RADIO};
 use super::mesh::{self, MeshNode, MeshSnapshot};
 use super::{Content, Format};
 
@@ -93,6 +94,10 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
     for words in neighbours {
         let cost = |key: &str| value(&words, key).and_then(|text| text.parse().ok());
         match value(&words, "address") {
+            Some(_) if value(&words, "if").is_some_and(interfaces::is_wired) => {
+                snapshot.listed_links += 1;
+                snapshot.drop(NOT_RADIO);
+            }
             Some(address) => link(&node, address, cost("rxcost"), cost("txcost"), snapshot),
             None => snapshot.drop("a neighbour without an address"),
         }
@@ -125,6 +130,11 @@ fn parse_json(text: &str, snapshot: &mut MeshSnapshot) {
     }
     for family in ["IPv6", "IPv4"] {
         for (address, one) in document[family].as_object().into_iter().flatten() {
+            if one["dev"].as_str().is_some_and(interfaces::is_wired) {
+                snapshot.listed_links += 1;
+                snapshot.drop(NOT_RADIO);
+                continue;
+            }
             let cost = |key: &str| mesh::number(&one[key]);
             link("self", address, cost("rxcost"), cost("txcost"), snapshot);
         }

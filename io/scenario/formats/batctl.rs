@@ -3,6 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::{self, NOT_RADIO};
 use super::mesh::{self, MeshSnapshot, SELF, rows, text};
 use super::{Content, Format};
 
@@ -31,6 +32,10 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         };
         if text(&row["orig_address"]).is_some_and(|origin| origin != neighbour) {
             snapshot.drop("an originator behind others: a route, not a link");
+            continue;
+        }
+        if row["hard_ifname"].as_str().is_some_and(interfaces::is_wired) {
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let values = Measured {

@@ -3,6 +3,7 @@
 use groundwave_simulation::measure::Measured;
 
 use super::batctl::TQ_MAX;
+use super::interfaces::{self, NOT_RADIO};
 use super::mesh::{self, MeshSnapshot, SELF};
 use super::{Content, Format};
 
@@ -52,6 +53,11 @@ fn parse(text: &str, snapshot: &mut MeshSnapshot) {
         let next_hop = rest.split_whitespace().next().filter(|word| !word.starts_with('['));
         if next_hop.is_some_and(|next_hop| next_hop != originator) {
             snapshot.drop("an originator behind others: a route, not a link");
+            continue;
+        }
+        let interface = rest.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        if interface.is_some_and(|(name, _)| interfaces::is_wired(name)) {
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let value = value.trim();

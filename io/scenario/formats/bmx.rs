@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::{self, NOT_RADIO};
 use super::mesh::{self, MeshNode, MeshSnapshot, rows};
 use super::{Content, Format};
 
@@ -30,6 +31,9 @@ pub static FORMAT: Format = Format {
 
 /// Columns of the identifier of a node, the most exact one first. `globalId` of bmx6 is a name and a hash.
 const IDS: [&str; 4] = ["nodeId", "globalId", "shortId", "name"];
+
+/// Columns of the interface of a link, of bmx7 and bmx6.
+const DEVICES: [&str; 2] = ["dev", "viaDev"];
 
 /// True for the heads of the table of links.
 fn is_heads(words: &[&str]) -> bool {
@@ -93,6 +97,9 @@ fn links(row: &Row, node: &str, snapshot: &mut MeshSnapshot) {
     let Some(neighbour) = id(row) else {
         return snapshot.drop("a link without its neighbour");
     };
+    if DEVICES.iter().filter_map(|column| row.get(*column)).any(|name| interfaces::is_wired(name)) {
+        return snapshot.drop(NOT_RADIO);
+    }
     let directions =
         [(&*neighbour, node, "rq", "rxRate", true), (node, &*neighbour, "tq", "txRate", false)];
     for (from, to, share, rate, is_received) in directions {

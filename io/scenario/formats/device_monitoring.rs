@@ -1,10 +1,9 @@
 //! NetJSON DeviceMonitoring (netjson.org, 0.1; OpenWISP): signals that the radios of a device receive.
 
-use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, rows, text};
-use super::{Content, Format};
+use super::{Content, Format, signal};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -48,16 +47,19 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
                 snapshot.dropped.push(("a station without an address".to_owned(), path));
                 continue;
             };
-            let rx_power_dbm = number(&client["signal"]);
-            let noise_dbm = number(&client["noise"]).or_else(|| number(&wireless["noise"]));
-            let Some(signal_dbm) = rx_power_dbm else {
+            let signal_dbm = number(&client["signal"]);
+            if signal_dbm.is_none() {
                 snapshot.dropped.push(("a station without a signal".to_owned(), path));
                 continue;
-            };
-            let snr_db = noise_dbm.map(|noise_dbm| signal_dbm - noise_dbm);
-            let frequency_mhz = number(&wireless["frequency"]).filter(|mhz| *mhz > 0.0);
-            let values = Measured { rx_power_dbm, snr_db, frequency_mhz, ..Measured::default() };
-            snapshot.link(&mac, &device, values);
+            }
+            let noises = [&client["noise"], &wireless["noise"]].into_iter().filter_map(number);
+            let noise_dbm = noises.reduce(|own, radio| if own < 0.0 { own } else { radio });
+            let drop = |what: &str| snapshot.dropped.push((what.to_owned(), path.clone()));
+            let mut values = signal::measured(signal_dbm, noise_dbm, drop);
+            if !values.is_empty() {
+                values.frequency_mhz = number(&wireless["frequency"]).filter(|mhz| *mhz > 0.0);
+                snapshot.link(&mac, &device, values);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
+use super::interfaces::NOT_RADIO;
 use super::mesh::{self, Companion, MeshNode, MeshSnapshot, entries, number, rows, text};
 use super::{Content, Format, meshviewer};
 
@@ -68,7 +69,7 @@ fn graph(document: &Value, snapshot: &mut MeshSnapshot) {
             continue;
         };
         if link["vpn"] == true {
-            snapshot.drop("a tunnel, not a radio link");
+            snapshot.drop(NOT_RADIO);
             continue;
         }
         let Some(cost) = number(&link["tq"]).filter(|cost| *cost >= 1.0) else {

@@ -4,7 +4,7 @@ use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::mesh::{self, MeshNode, MeshSnapshot, entries, number, text};
-use super::{Content, Format, babel, batctl};
+use super::{Content, Format, babel, batctl, interfaces};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -91,6 +91,10 @@ fn link(host: &str, row: &Value, snapshot: &mut MeshSnapshot) {
     let ends = end("src_mac", "src_ip").zip(end("dst_mac", "dst_ip"));
     let Some((here, there)) = ends else { return };
     snapshot.aliases.push((here.clone(), host.to_owned()));
+    if row["iface"].as_str().is_some_and(interfaces::is_wired) {
+        snapshot.listed_links += 1;
+        return snapshot.drop(interfaces::NOT_RADIO);
+    }
     if !row["rxcost"].is_null() || !row["txcost"].is_null() {
         let cost = |key: &str| number(&row[key]);
         return babel::link(&here, &there, cost("rxcost"), cost("txcost"), snapshot);

@@ -1,6 +1,8 @@
 //! Snapshots of running meshes as JSON: one document, one a line, or the files of a folder.
 
+mod age;
 mod place;
+mod radios;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +31,10 @@ type Places = Vec<(u32, [f64; 2])>;
 /// Note on a node without a position.
 pub(super) const NO_POSITION: &str = "no position given";
 
+/// Note on the altitude of a node that does not move.
+pub(super) const ALTITUDE: &str =
+    "the altitude of a node: that of the ground and the height of its antenna count (--height)";
+
 /// One snapshot of a mesh.
 #[derive(Debug, Default)]
 pub(super) struct MeshSnapshot {
@@ -44,6 +50,8 @@ pub(super) struct MeshSnapshot {
     pub at_unix_s: Option<f64>,
     /// Key of the node whose table the document is; `None` for a document of the whole mesh.
     pub observer: Option<String>,
+    /// Radios of nodes by their keys, where no document states them.
+    pub radios: Vec<(String, Stated)>,
     /// Addresses of interfaces and other identifiers, with the keys of their nodes.
     pub aliases: Vec<(String, String)>,
     /// Reasons for what was dropped, with the path in the document.
@@ -326,8 +334,9 @@ impl Series {
         let places = times.into_iter().zip(places).collect();
         // Links end with the snapshot that follows, which the order of names need not give.
         dated.sort_by(|(a_s, ..), (b_s, ..)| a_s.total_cmp(b_s));
-        let mut views = BTreeMap::new();
-        for (at_s, place, snapshot) in dated {
+        let (mut views, mut radios) = (BTreeMap::new(), Vec::new());
+        for (at_s, place, mut snapshot) in dated {
+            radios.append(&mut snapshot.radios);
             let links = views.entry(snapshot.observer.clone()).or_default();
             let before = std::mem::take(&mut self.dataset.report);
             self.take(snapshot, (at_s, place.number), links, &owners);
@@ -338,6 +347,7 @@ impl Series {
             }
             self.dataset.report.more += report.more;
         }
+        self.complete_radios(radios, &owners);
         self.moves(places);
         self.dataset.merge_links();
         Ok(self.dataset)
@@ -424,10 +434,9 @@ impl Series {
         }
         dataset.title = dataset.title.take().or(snapshot.title);
         dataset.links += snapshot.listed_links;
-        let owner = |key: String| owners.get(&key).cloned().flatten().unwrap_or(key);
         let mut links = BTreeSet::new();
         for (from, to, values) in snapshot.links {
-            let (from, to) = (owner(from), owner(to));
+            let (from, to) = (owner(owners, &from).to_owned(), owner(owners, &to).to_owned());
             self.dataset.observe(at_s, (&from, &to), values, number);
             links.insert((from, to));
         }
@@ -469,6 +478,11 @@ impl Series {
         }
         Some(index)
     }
+}
+
+/// The node that an address is of, or the key itself.
+fn owner<'k>(owners: &'k BTreeMap<String, Option<String>>, key: &'k str) -> &'k str {
+    owners.get(key).and_then(Option::as_deref).unwrap_or(key)
 }
 
 /// A measured quality, 0 to 1.

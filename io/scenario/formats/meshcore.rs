@@ -58,6 +58,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         let repeater = repeater.map(|key| prefix(&key).to_owned());
         snapshot.observer.clone_from(&repeater);
         let repeater = repeater.unwrap_or_else(|| SELF.to_owned());
+        let mut received_s = Vec::new();
         for row in rows(&document["neighbours"]) {
             snapshot.listed_links += 1;
             let Some((key, snr_db)) = identifier(&row["pubkey"]).zip(number(&row["snr"])) else {
@@ -66,32 +67,28 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             };
             let values = Measured { snr_db: Some(snr_db), ..Measured::default() };
             snapshot.link(prefix(&key), &repeater, values);
+            received_s.extend(number(&row["secs_ago"]).map(|age_s| -age_s));
         }
+        snapshot.note_ages(0.0, &received_s);
         return;
     }
-    if document["contacts"].is_array() && document["public_key"].is_string() {
-        contact("device".to_owned(), document, snapshot);
+    let mut network = Stated::default();
+    if document["contacts"].is_array() {
+        // Contacts are received with the settings of the device, but send with a power of their own.
+        network = Stated { tx_power_dbm: None, ..stated(document) };
+        if document["public_key"].is_string() {
+            contact("device".to_owned(), document, Stated::default(), snapshot);
+        }
     }
     for (path, _, one) in list(document) {
         if one.is_object() {
-            contact(path, one, snapshot);
+            contact(path, one, network, snapshot);
         }
     }
 }
 
-fn contact(path: String, one: &Value, snapshot: &mut MeshSnapshot) {
-    let Some(key) = identifier(&one["public_key"]) else {
-        return snapshot.dropped.push(("a contact without a public key".to_owned(), path));
-    };
-    // Positions are degrees, and 0, 0 is that of a node without one.
-    let places = [one, &one["position_settings"]].into_iter();
-    let place = places
-        .filter_map(|of| {
-            let at = |keys: [&str; 2]| keys.into_iter().find_map(|key| number(&of[key]));
-            Some([at(["adv_lat", "latitude"])?, at(["adv_lon", "longitude"])?])
-        })
-        .find(|place| *place != [0.0, 0.0]);
-    // Of the map in MHz and kHz, of exports in kHz and Hz.
+/// The radio of a contact or of the device: of the map in MHz and kHz, of exports in kHz and Hz.
+fn stated(one: &Value) -> Stated {
     let params = &one["params"];
     let radio = &one["radio_settings"];
     let kilo = |value: &Value, above: f64| {
@@ -103,7 +100,7 @@ fn contact(path: String, one: &Value, snapshot: &mut MeshSnapshot) {
         |keys: [&Value; 3]| keys.into_iter().find_map(|value| u8::try_from(value.as_u64()?).ok());
     let factor = first([&one["radio_sf"], &params["sf"], &radio["spreading_factor"]]);
     let rate = first([&one["radio_cr"], &params["cr"], &radio["coding_rate"]]);
-    let stated = Stated {
+    Stated {
         frequency_mhz: frequency.into_iter().find_map(|value| kilo(value, 100_000.0)),
         bandwidth_hz: bandwidth
             .into_iter()
@@ -112,6 +109,27 @@ fn contact(path: String, one: &Value, snapshot: &mut MeshSnapshot) {
         lora: factor.map(|factor| (factor, rate.unwrap_or(5))),
         tx_power_dbm: [&one["tx_power"], &radio["tx_power"]].into_iter().find_map(number),
         ..Stated::default()
+    }
+}
+
+/// A contact. One that states no radio has that of its `network`.
+fn contact(path: String, one: &Value, network: Stated, snapshot: &mut MeshSnapshot) {
+    let Some(key) = identifier(&one["public_key"]) else {
+        return snapshot.dropped.push(("a contact without a public key".to_owned(), path));
+    };
+    // Positions are degrees, and 0, 0 is that of a node without one.
+    let places = [one, &one["position_settings"]].into_iter();
+    let place = places
+        .filter_map(|of| {
+            let at = |keys: [&str; 2]| keys.into_iter().find_map(|key| number(&of[key]));
+            Some([at(["adv_lat", "latitude"])?, at(["adv_lon", "longitude"])?])
+        })
+        .find(|place| *place != [0.0, 0.0]);
+    let own = stated(one);
+    let is_stated = own.frequency_mhz.is_some() || own.bandwidth_hz.is_some() || own.lora.is_some();
+    let radio = match is_stated {
+        true => own,
+        false => Stated { tx_power_dbm: own.tx_power_dbm, ..network },
     };
     let name = ["custom_name", "adv_name", "name"].into_iter().find_map(|name| text(&one[name]));
     snapshot.aliases.push((prefix(&key).to_owned(), key.clone()));
@@ -119,7 +137,7 @@ fn contact(path: String, one: &Value, snapshot: &mut MeshSnapshot) {
         name: name.or_else(|| Some(prefix(&key).to_owned())),
         key,
         at_deg: place,
-        stated,
+        stated: radio,
         path,
         ..MeshNode::default()
     });

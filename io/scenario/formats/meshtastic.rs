@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::{Fault, FormatError, Location};
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
+use super::meshtastic_position::{DEGREES, rounding};
 use super::stated::Stated;
 use super::text as document;
 use super::{Content, Dataset, Format, ReadOptions, Sample, Source};
@@ -73,6 +74,10 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         folder: source.folder.clone(),
         encoding: source.encoding,
     };
+    let parse: fn(&Value, &mut MeshSnapshot) = match options.drop_implausible {
+        true => |list, snapshot| parse(list, true, snapshot),
+        false => |list, snapshot| parse(list, false, snapshot),
+    };
     mesh::read(&FORMAT, parse, &source, options)
 }
 
@@ -83,10 +88,11 @@ const PREFERENCES: &str = "Preferences:";
 const LORA: &str = "lora";
 
 /// The radio of the mesh by the settings of the device.
-fn stated(lora: &Value) -> Stated {
+fn stated(lora: &Value, snapshot: &mut MeshSnapshot) -> Stated {
     let region = text(&lora["region"]).unwrap_or_default();
     let preset = text(&lora["modemPreset"]).unwrap_or_default();
-    let mut stated = Stated::meshtastic(&region, &preset).unwrap_or_default();
+    let mut stated =
+        Stated::meshtastic(&region, &preset, |what| snapshot.drop(what)).unwrap_or_default();
     let stated_mhz = number(&lora["overrideFrequency"]).filter(|mhz| *mhz > 0.0);
     stated.frequency_mhz = stated_mhz.or(stated.frequency_mhz);
     if lora["usePreset"] == false
@@ -103,7 +109,7 @@ fn stated(lora: &Value) -> Stated {
 
 /// A position in units of 1e-7 degrees, as documents without degrees have it.
 fn units(position: &Value) -> Option<[f64; 2]> {
-    let degrees = |key: &str| number(&position[key]).map(|units| units * 1e-7);
+    let degrees = |key: &str| number(&position[key]).map(|units| units * DEGREES);
     Some([degrees("latitudeI")?, degrees("longitudeI")?])
 }
 
@@ -111,20 +117,30 @@ fn units(position: &Value) -> Option<[f64; 2]> {
 const DEVICE: &str = "device";
 
 /// SNR is that of packets that the device received without a hop between. Without its id the device
-/// is a node of its own.
-fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+/// is a node of its own. Positions in large cells are left out if `is_exact`.
+fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
     snapshot.observer = text(&document[DEVICE]);
     let device = snapshot.observer.clone().unwrap_or_else(|| DEVICE.to_owned());
-    let stated = stated(&document[LORA]);
+    let stated = stated(&document[LORA], snapshot);
+    // 0 is that of a clock that was not set.
+    let clock_s = |node: &Value| number(&node["lastHeard"]).filter(|at_s| *at_s > 0.0);
+    let (mut newest_s, mut received_s) = (f64::NEG_INFINITY, Vec::new());
     for (id, node) in document.as_object().into_iter().flatten() {
         if id == DEVICE || id == LORA {
             continue;
         }
         let user = &node["user"];
+        let place = &node["position"];
+        let mut at_deg = position(place).or_else(|| units(place));
+        let rounding = rounding(number(&place["precisionBits"]), is_exact);
+        if let Some((what, is_out)) = rounding.filter(|_| at_deg.is_some()) {
+            snapshot.dropped.push((what, id.clone()));
+            at_deg = at_deg.filter(|_| !is_out);
+        }
         snapshot.nodes.push(MeshNode {
             key: id.clone(),
             name: text(&user["longName"]).or_else(|| text(&user["shortName"])).or(Some(id.clone())),
-            at_deg: position(&node["position"]).or_else(|| units(&node["position"])),
+            at_deg,
             path: id.clone(),
             // The power is that of the device alone.
             stated: Stated {
@@ -134,8 +150,8 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             },
             ..MeshNode::default()
         });
-        if number(&node["position"]["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
-            snapshot.drop("the altitude of a node: that of the ground and the height of its antenna count (--height)");
+        if number(&place["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
+            snapshot.drop(mesh::ALTITUDE);
         }
         let hops = number(&node["hopsAway"]);
         match number(&node["snr"]) {
@@ -147,9 +163,12 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
                 snapshot.listed_links += 1;
                 let values = Measured { snr_db: Some(snr_db), ..Measured::default() };
                 snapshot.link(id, &device, values);
+                received_s.extend(clock_s(node));
             }
             Some(_) => snapshot.drop("SNR of a node behind others: not that of a link"),
             None => {}
         }
+        newest_s = clock_s(node).map_or(newest_s, |at_s| newest_s.max(at_s));
     }
+    snapshot.note_ages(newest_s, &received_s);
 }

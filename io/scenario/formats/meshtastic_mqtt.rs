@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::mesh::{self, number, rows};
+use super::meshtastic_position::{DEGREES, rounding};
 use super::plan::name_of;
 use super::stated::Stated;
 use super::text::text;
@@ -24,9 +25,6 @@ pub static FORMAT: Format = Format {
     ..Format::NONE
 };
 
-/// Degrees of a unit of `latitude_i` and `longitude_i`.
-const DEGREES: f64 = 1e-7;
-
 /// The packet of a line; its topic, of `mosquitto_sub -v`, stands before it.
 fn packet(line: &str) -> Option<Value> {
     let begin = line.find('{')?;
@@ -43,12 +41,13 @@ fn identifier(value: &Value) -> Option<String> {
 }
 
 /// The radio by the topic `msh/REGION/2/json/PRESET/!GATEWAY` before a packet; regions may have more levels.
-fn stated(line: &str) -> Option<Stated> {
-    let (topic, _) = line.split_once('{')?;
+fn stated(raw: &str, dataset: &mut Dataset, line: usize) -> Option<Stated> {
+    let (topic, _) = raw.split_once('{')?;
     let mut levels = topic.trim().split('/');
     let region = levels.by_ref().nth(1)?;
-    let mut levels = levels.skip_while(|level| *level != "json");
-    Stated::meshtastic(region, levels.nth(1).unwrap_or_default())
+    levels.find(|level| *level == "json")?;
+    let preset = levels.next().unwrap_or_default();
+    Stated::meshtastic(region, preset, |what| dataset.drop(what, line))
 }
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
@@ -66,8 +65,8 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.drop("a packet without its sender or time", line);
             continue;
         };
-        radio = radio.or_else(|| stated(raw));
-        payload(&packet, &from, at_s, &mut dataset, line);
+        radio = radio.or_else(|| stated(raw, &mut dataset, line));
+        payload(&packet, (&from, at_s), options.drop_implausible, &mut dataset, line);
         received(&packet, &from, at_s, &mut dataset, line);
     }
     let station = radio.and_then(|radio| radio.station(&options.station));
@@ -79,8 +78,14 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     Ok(dataset)
 }
 
-/// Position, name, or neighbours of the sender.
-fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: usize) {
+/// Position, name, or neighbours of the sender. Positions in large cells are left out if `is_exact`.
+fn payload(
+    packet: &Value,
+    (from, at_s): (&str, f64),
+    is_exact: bool,
+    dataset: &mut Dataset,
+    line: usize,
+) {
     let payload = &packet["payload"];
     match packet["type"].as_str() {
         Some("position") => {
@@ -90,6 +95,12 @@ fn payload(packet: &Value, from: &str, at_s: f64, dataset: &mut Dataset, line: u
             let Some(position) = place.and_then(|(lat, lon)| GeoPoint::new(lat, lon).ok()) else {
                 return dataset.drop("a position without latitude and longitude", line);
             };
+            if let Some((what, is_out)) = rounding(number(&payload["precision_bits"]), is_exact) {
+                dataset.drop(&what, line);
+                if is_out {
+                    return;
+                }
+            }
             if let Some(node) = dataset.node(from, line) {
                 dataset.event(at_s, Event::Fix(node, position), line);
                 if let Some(altitude_m) = number(&payload["altitude"]) {

@@ -1,14 +1,15 @@
 //! Maps of Freifunk communities: meshviewer, hopglass versions 1 and 2, and the neighbours of nodes
 //! in the form of respondd.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_model::radio::Role;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
-use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text};
-use super::{Content, Format};
+use super::interfaces::{self, NOT_RADIO};
+use super::mesh::{self, MeshNode, MeshSnapshot, entries, number, position, quality, rows, text};
+use super::{Content, Format, signal};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -93,6 +94,9 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
                 aliases.push((mac.clone(), key.clone()));
             }
         }
+        if number(&info["location"]["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
+            snapshot.drop(mesh::ALTITUDE);
+        }
         let gateway = node["is_gateway"] == true || node["flags"]["gateway"] == true;
         snapshot.nodes.push(MeshNode {
             key,
@@ -105,8 +109,9 @@ pub(super) fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             ..MeshNode::default()
         });
     }
+    let wired = wired(nodes.iter().map(|(_, _, node)| nodeinfo(node)));
     for (_, _, node) in &nodes {
-        neighbours(&node["neighbours"], snapshot);
+        neighbours(&node["neighbours"], &wired, snapshot);
     }
     for row in rows(&document["links"]) {
         snapshot.listed_links += 1;
@@ -126,23 +131,44 @@ fn addresses(of: &Value, each: &mut impl FnMut(String)) {
     }
 }
 
-/// Neighbours of a node, by its interfaces.
-fn neighbours(of: &Value, snapshot: &mut MeshSnapshot) {
+/// Addresses of the tunnels and cables of nodes, but those that a radio has as well.
+fn wired<'v>(nodes: impl Iterator<Item = &'v Value>) -> BTreeSet<String> {
+    let (mut wired, mut wireless) = (BTreeSet::new(), BTreeSet::new());
+    for info in nodes {
+        for mesh in info["network"]["mesh"].as_object().into_iter().flat_map(|all| all.values()) {
+            for kind in ["tunnel", "other"] {
+                addresses(&mesh["interfaces"][kind], &mut |mac| wired.extend([mac]));
+            }
+            addresses(&mesh["interfaces"]["wireless"], &mut |mac| wireless.extend([mac]));
+        }
+    }
+    wired.retain(|mac| !wireless.contains(mac));
+    wired
+}
+
+/// Neighbours of a node, by its interfaces. Those at an address of `wired` are not radio links.
+fn neighbours(of: &Value, wired: &BTreeSet<String>, snapshot: &mut MeshSnapshot) {
     for (list, radio) in [("batadv", false), ("wifi", true)] {
         for (mac, interface) in of[list].as_object().into_iter().flatten() {
             let peers = interface["neighbours"].as_object().into_iter().flatten();
             for (peer, values_of_peer) in peers {
+                if !radio && (wired.contains(mac) || wired.contains(peer)) {
+                    snapshot.drop(NOT_RADIO);
+                    continue;
+                }
+                let value = |key: &str| values_of_peer[key].as_f64();
                 let mut values = Measured::default();
                 if radio {
-                    values.rx_power_dbm = values_of_peer["signal"].as_f64();
-                    let noise_dbm = values_of_peer["noise"].as_f64();
-                    values.snr_db = values.rx_power_dbm.zip(noise_dbm).map(|(s, n)| s - n);
+                    let drop = |what: &str| snapshot.drop(what);
+                    values = signal::measured(value("signal"), value("noise"), drop);
                     let frequency_mhz = interface["frequency"].as_f64().filter(|mhz| *mhz > 0.0);
                     values.frequency_mhz = frequency_mhz.filter(|_| values.rx_power_dbm.is_some());
                 } else {
-                    values.quality = values_of_peer["tq"].as_f64().map(|tq| tq / 255.0);
+                    values.quality = value("tq").map(|tq| tq / 255.0);
                 }
                 match values.is_empty() {
+                    // The note on its signal counts it.
+                    true if radio && value("signal").is_some() => {}
                     true => snapshot.drop("a neighbour without TQ or signal"),
                     false => snapshot.link(peer, mac, values),
                 }
@@ -157,8 +183,8 @@ fn listed(row: &Value, snapshot: &mut MeshSnapshot) {
         return snapshot.drop("a link without two ends");
     };
     let kind = row["type"].as_str().unwrap_or_default();
-    if kind.contains("vpn") || kind.contains("tunnel") || row["vpn"] == true {
-        return snapshot.drop("a tunnel, not a radio link");
+    if interfaces::is_wired(kind) || row["vpn"] == true {
+        return snapshot.drop(NOT_RADIO);
     }
     for (from, to, value) in
         [(&source, &target, &row["source_tq"]), (&target, &source, &row["target_tq"])]

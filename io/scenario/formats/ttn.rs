@@ -50,6 +50,9 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         };
         let tenant = text(&one["tenantID"]).unwrap_or_default();
         let at = &one["location"];
+        if number(&at["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
+            snapshot.dropped.push((mesh::ALTITUDE.to_owned(), path.clone()));
+        }
         let region = one["frequencyPlan"]["region"].as_str().unwrap_or_default();
         // Sub-bands and variants are behind the name of the band: AS_923_2, US_902_928_FSB_2.
         let plan = PLANS.iter().find(|plan| region.starts_with(plan.0));

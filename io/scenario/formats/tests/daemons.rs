@@ -41,7 +41,8 @@ const BABEL: &str = "BABEL 1.0\nversion babeld-1.12.1\nhost roof\nmy-id 02:00:00
     add neighbour 55d6b0 address fe80::2 if wlan0 reach ffff ureach 0000 rxcost 256 txcost 512 rtt 0.000 \
     rttcost 0 cost 512\n\
     add neighbour 55d6b1 address fe80::3 if wlan0 reach 0000 ureach 0000 rxcost 65535 txcost 65535 cost 65535\n\
-    add neighbour 55d6b2 address fe80::4 if eth0 reach ffff ureach 0000 rxcost 96 txcost 96 cost 96\n\
+    add neighbour 55d6b2 address fe80::4 if e12 reach ffff ureach 0000 rxcost 96 txcost 96 cost 96\n\
+    add neighbour 55d6b4 address fe80::6 if wg0 reach ffff ureach 0000 rxcost 256 txcost 256 cost 256\n\
     add route 55d6c0 prefix 10.0.0.9/32 from 0.0.0.0/0 installed yes id 02:00:00:ff:fe:00:00:09 metric 512 \
     refmetric 0 via fe80::2 if wlan0\nok\n";
 
@@ -58,6 +59,7 @@ fn costs_of_babeld_are_the_share_of_hellos_of_each_direction() {
     assert_eq!(links(&dataset), expected);
     assert_eq!(count(&dataset.report, "a route, not a link"), 1);
     assert_eq!(count(&dataset.report, "that of a wired link"), 2);
+    assert_eq!(count(&dataset.report, "a tunnel or cable"), 1);
 }
 
 #[test]

@@ -168,3 +168,111 @@ fn trackers_of_aredn_are_links() {
     assert_eq!(all[1].3.delivery_prob, Some(0.9));
     assert!(dataset.nodes.iter().all(|node| node.position.is_some()), "{:?}", dataset.nodes);
 }
+
+/// Frequency, MHz, bandwidth, Hz, waveform and power, dBm, of the first node of `--info` with settings of LoRa.
+fn radio_of_info(lora: &str) -> (f64, f64, Waveform, f64, Dataset) {
+    let info = format!(
+        r#"My info: {{ "myNodeNum": 7 }}
+Nodes in mesh: {{"!00000007":{{"user":{{"longName":"A"}}}}}}
+Preferences: {{ "lora": {{ {lora} }} }}"#
+    );
+    let dataset = read(&[("info.txt", &info)]);
+    let radio = dataset.nodes[0].station.clone().unwrap().radio;
+    (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform, radio.tx_power_dbm, dataset)
+}
+
+#[test]
+fn regions_of_meshtastic_give_their_bands_and_power_limits() {
+    let lora = |spreading_factor, coding_rate| Waveform::Lora { spreading_factor, coding_rate };
+    for (settings, frequency_mhz, bandwidth_hz, waveform, power_dbm) in [
+        (r#""region":"LORA_24","modemPreset":"LONG_FAST""#, 2441.75, 812.5e3, lora(11, 5), 10.0),
+        (r#""region":"LORA_24","modemPreset":"SHORT_TURBO""#, 2441.75, 1625e3, lora(7, 5), 10.0),
+        (r#""region":"BR_902""#, 904.75, 250e3, lora(11, 5), 22.0),
+        (r#""region":"PH_868","modemPreset":"LONG_SLOW""#, 868.7, 125e3, lora(12, 8), 14.0),
+        (r#""region":"EU_866","modemPreset":"LITE_FAST""#, 866.6, 125e3, lora(9, 5), 22.0),
+        (r#""region":"KZ_863","txPower":17"#, 865.5, 250e3, lora(11, 5), 17.0),
+        (r#""region":"EU868""#, 869.525, 250e3, lora(11, 5), 22.0),
+    ] {
+        let (own_mhz, own_hz, own, own_dbm, dataset) = radio_of_info(settings);
+        assert!((own_mhz - frequency_mhz).abs() < 1e-9, "{settings}: {own_mhz}");
+        assert_eq!((own_hz, own, own_dbm), (bandwidth_hz, waveform, power_dbm), "{settings}");
+        assert_eq!(count(&dataset.report, "unknown region"), 0, "{settings}");
+    }
+}
+
+#[test]
+fn unknown_region_of_meshtastic_gives_a_note_and_the_modem_preset() {
+    let (_, bandwidth_hz, waveform, _, dataset) =
+        radio_of_info(r#""region":"ZZ_999","modemPreset":"SHORT_SLOW""#);
+    let expected = Waveform::Lora { spreading_factor: 8, coding_rate: 5 };
+    assert_eq!((bandwidth_hz, waveform), (250e3, expected));
+    assert_eq!(count(&dataset.report, "unknown region \"ZZ_999\""), 1);
+    let (frequency_mhz, .., dataset) =
+        radio_of_info(r#""region":"ANZ_433","modemPreset":"HUGE","overrideFrequency":434.0"#);
+    assert_eq!(frequency_mhz, 434.0);
+    assert_eq!(count(&dataset.report, "called \"HUGE\""), 1);
+}
+
+#[test]
+fn topics_of_meshtastic_give_the_radio_of_their_region() {
+    let packet = r#"{"from":9,"sender":"!00000009","timestamp":1714557600,"type":"position",
+        "payload":{"latitude_i":577000000,"longitude_i":119000000}}"#;
+    let packet = packet.replace('\n', " ");
+    for (topic, bandwidth_hz, unknown) in
+        [("msh/LORA_24/2/json/LongMod/!9", 406_250.0, 0), ("msh/mars/2/json/LongMod/!9", 125e3, 1)]
+    {
+        let dataset = read(&[("packets.txt", &format!("{topic} {packet}\n"))]);
+        let radio = &dataset.nodes[0].station.as_ref().unwrap().radio;
+        assert_eq!(radio.bandwidth_hz, bandwidth_hz, "{topic}");
+        assert!(matches!(radio.waveform, Waveform::Lora { spreading_factor: 11, .. }), "{topic}");
+        assert_eq!(count(&dataset.report, "unknown region \"mars\""), unknown, "{topic}");
+    }
+}
+
+#[test]
+fn neighbours_of_aredn_have_the_channel_of_the_node() {
+    let document = r#"{"node":"AA1A","lat":"34","lon":"-118","meshrf":{"freq":"5885","chanbw":"10","height":"12"},
+        "lqm":{"info":{"trackers":{"02:00:00:00:00:01":{"type":"RF","hostname":"BB2B","signal":-70,"snr":25},
+        "02:00:00:00:00:02":{"type":"Tunnel","hostname":"DD4D"}}}},
+        "link_info":{"10.0.0.3":{"hostname":"CC3C","linkType":"RF","signal":-71,"noise":-95}}}"#;
+    let channels = |dataset: &Dataset| {
+        let one = |node: &super::super::dataset::Node| {
+            let radio = node.station.as_ref().map(|station| &station.radio);
+            (node.name.clone(), radio.map(|radio| (radio.frequency_mhz, radio.bandwidth_hz)))
+        };
+        let mut all: Vec<_> = dataset.nodes.iter().map(one).collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        all
+    };
+    let name = str::to_owned;
+    let dataset = read(&[("a.json", document)]);
+    let expected = ["AA1A", "BB2B", "CC3C"].map(|node| (name(node), Some((5885.0, 10e6))));
+    assert_eq!(channels(&dataset), expected);
+    let height_m = |index: usize| dataset.nodes[index].station.as_ref().unwrap().height_agl_m;
+    assert_eq!([height_m(0), height_m(1)], [12.0, station().height_agl_m]);
+    // Documents of the neighbours themselves count more, wherever they are.
+    let own = r#"{"node":"BB2B","lat":"34.1","lon":"-118","meshrf":{"freq":"3420","chanbw":"5"},"link_info":{}}"#;
+    for documents in
+        [[("a.json", document), ("b.json", own)], [("b.json", own), ("c.json", document)]]
+    {
+        let dataset = read(&documents);
+        assert_eq!(channels(&dataset)[1], (name("BB2B"), Some((3420.0, 5e6))));
+    }
+}
+
+#[test]
+fn contacts_of_meshcore_have_the_radio_of_the_export_without_its_power() {
+    let export = r#"{"name":"Mine","public_key":"00aa00aa","radio_settings":{"frequency":869618,"bandwidth":62500,
+        "spreading_factor":8,"coding_rate":8,"tx_power":10},"contacts":[
+        {"type":2,"name":"Hill","public_key":"a1b2c3d4e5","latitude":"59.3","longitude":"18.1"},
+        {"type":2,"name":"Other","public_key":"b1b2c3d4e5","radio_freq":910.525,"radio_bw":62.5,"radio_sf":7,"radio_cr":5}]}"#;
+    let dataset = read(&[("export.json", export)]);
+    let radio = |index: usize| {
+        let radio = &dataset.nodes[index].station.as_ref().unwrap().radio;
+        (radio.frequency_mhz, radio.bandwidth_hz, radio.waveform.clone(), radio.tx_power_dbm)
+    };
+    let lora = |spreading_factor, coding_rate| Waveform::Lora { spreading_factor, coding_rate };
+    assert_eq!(radio(0), (869.618, 62_500.0, lora(8, 8), 10.0));
+    assert_eq!(radio(1), (869.618, 62_500.0, lora(8, 8), 22.0));
+    assert_eq!(radio(2), (910.525, 62_500.0, lora(7, 5), 22.0));
+}
