@@ -191,3 +191,31 @@ test.describe('the live view', () => {
     await expect(page.getByRole('tabpanel').getByText(/did not come/)).toHaveCount(0);
   });
 });
+
+test('a refusal in a dialog is above it, and its dismissal leaves the dialog open', async ({ page, request }) => {
+  await plan(request, ['Ramberget']);
+  await open(page);
+  await fail(page, '**/api/v1/deployments', 'refused', 'POST');
+  const dialog = page.getByRole('dialog');
+  const message = page.locator('.messages').getByText('Out of order.');
+  for (const size of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    await page.setViewportSize(size);
+    await page.evaluate(() => (window.groundwave.app.ui.dialog = 'deployment'));
+    await dialog.getByLabel('Name').fill('Second');
+    await dialog.getByRole('button', { name: 'Make' }).click();
+    await expect(message).toBeVisible();
+    const seen = await message.evaluate((element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return document.elementFromPoint(x + width / 2, y + height / 2) === element;
+    });
+    expect(seen, `${size.width}`).toBe(true);
+    await page.locator('.messages').getByRole('button', { name: 'Dismiss' }).click();
+    await expect(message).toHaveCount(0);
+    await expect(dialog.getByLabel('Name')).toHaveValue('Second');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expect(dialog).toHaveCount(0);
+  }
+});

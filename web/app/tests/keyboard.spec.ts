@@ -36,6 +36,18 @@ test('menus close by Escape and by a click elsewhere, and give the focus back', 
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('CANVAS');
 });
 
+test('a card that goes leaves the focus to the map', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
+  await page.locator('.card').getByRole('button', { name: 'Close' }).click();
+  await expect(page.locator('.card')).toHaveCount(0);
+  await expect(page.locator('.map .maplibregl-canvas')).toBeFocused();
+  await page.evaluate((node) => (window.groundwave.app.ui.selected = [node]), nodes['Ramberget']!);
+  await page.locator('#delete-node').click();
+  await expect(page.locator('.card')).toHaveCount(0);
+  await expect(page.locator('.map .maplibregl-canvas')).toBeFocused();
+});
+
 test('dialogs and the print sheet keep the focus and give it back', async ({ page, request }) => {
   const { id } = await plan(request, ['Ramberget', 'Masthugget']);
   await open(page, `/#d=${id}`);

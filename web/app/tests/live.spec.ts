@@ -22,6 +22,7 @@ test.describe('a password', () => {
     const first = bootstrap(server.folder);
     await login(page, 'admin', first);
     await expect(page.getByRole('heading', { name: 'Choose a password' })).toBeVisible();
+    await expect(page.getByLabel('Present password')).toBeFocused();
     await page.getByLabel('Present password').fill(first);
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('New password again').fill('another one');
@@ -32,6 +33,7 @@ test.describe('a password', () => {
     await page.getByRole('button', { name: 'Change the password' }).click();
     await expect(page.locator('#account')).toContainText('admin');
     await expect(page.getByText('No node yet', { exact: true })).toBeVisible();
+    await expect(page.getByRole('tab', { name: 'Nodes' })).toBeFocused();
     expect((await new Mesh(request, server.url).login('admin', PASSWORD)).length).toBeGreaterThan(20);
     // The login lasts as long as the tab, and ends when one says so.
     await page.reload();

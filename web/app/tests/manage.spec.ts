@@ -98,8 +98,10 @@ test('an operator makes rules and flows', async ({ page, server, request }) => {
   await watch(page, '/', 'olga');
   await enter(page, 'Rules', 'Alerts');
   await page.getByRole('button', { name: 'New rule' }).click();
-  await page.getByLabel('Open an alert when').selectOption('a node waits for approval');
   await page.getByRole('form', { name: 'New rule' }).getByLabel('Name').fill('newcomers');
+  // Another cause keeps what was typed.
+  await page.getByLabel('Open an alert when').selectOption('a reading crosses a limit');
+  await page.getByLabel('Open an alert when').selectOption('a node waits for approval');
   await picture(page, 'rule');
   expect(await serious(page)).toEqual([]);
   await page.getByRole('button', { name: 'Create rule' }).click();
@@ -112,6 +114,10 @@ test('an operator makes rules and flows', async ({ page, server, request }) => {
   const alert = page.getByRole('button', { name: /mast-41 .* waits for approval/ });
   await alert.click();
   await page.getByLabel('Note').fill('on my way');
+  // Each alert has its own note.
+  await page.getByRole('button', { name: /test \(test\) waits for approval/ }).click();
+  await expect(page.getByLabel('Note')).toHaveValue('');
+  await alert.click();
   await page.getByRole('button', { name: 'Acknowledge' }).click();
   await expect
     .poll(async () => (await items('/v1/flows/alerts')).find((one: { message: string }) => one.message.startsWith('mast-41')))
@@ -120,6 +126,18 @@ test('an operator makes rules and flows', async ({ page, server, request }) => {
   await picture(page, 'alerts-dark');
   expect(await serious(page)).toEqual([]);
   await page.emulateMedia({ colorScheme: 'light' });
+
+  // A rule that another client changes follows; one that is stale is refused once, and is then the present one.
+  const [rule] = await items('/v1/flows');
+  const turn = (enabled: boolean) => admin.ask(admin.token, 'PATCH', `/v1/flows/${rule.flow_id}`, { enabled });
+  expect((await turn(false)).status).toBe(200);
+  await expect(page.getByRole('button', { name: 'Turn on' })).toBeVisible();
+  await page.waitForResponse((answer) => answer.url().includes('/v1/flows?'));
+  expect((await turn(true)).status).toBe(200);
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await expect(page.locator('.messages')).toContainText('stale');
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await expect.poll(async () => (await items('/v1/flows'))[0].enabled).toBe(false);
 
   // A flow of its own steps: a mistake is told at its field, then it is saved, changed and deleted.
   await page.getByRole('tab', { name: 'Flows' }).click();

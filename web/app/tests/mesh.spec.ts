@@ -16,8 +16,14 @@ const served = (page: Page) => page.evaluate(() => window.groundwave.app.coverag
 test('the coverage of the mesh follows a node that moves, fails and comes back', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag'], 'Göteborg', 'wifi_2g4_mesh');
   await open(page, `/#d=${id}&tab=coverage`);
+  const region = page.getByRole('region', { name: 'Coverage of the mesh' });
+  await region.getByRole('textbox', { name: 'Receiver height' }).fill('10');
   await page.getByRole('button', { name: 'Cover the whole mesh' }).click();
   await expect(page.locator('#mesh-state')).toContainText('of the area is covered');
+  // The height is that of the coverage, also in a panel that was closed.
+  await page.getByRole('button', { name: 'Close the panel at the side' }).click();
+  await page.getByRole('button', { name: 'Open the panel at the side' }).click();
+  await expect(region).toContainText('Receivers at 10 m');
   const first = await settled(page, 0);
   expect(await served(page)).toBeGreaterThan(0);
   // The page shows the cells of the server.

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { drawn, expect, nodesOf, open, plan, test } from './server';
+import { drawn, expect, nodesOf, open, pixel, plan, PLACES, test } from './server';
 
 /** Difference of a preview from the answer of the server, dB; figures are shown with one decimal. */
 const WITHIN_DB = 0.1;
@@ -155,6 +155,22 @@ test('keys, the advice to raise, and the card of an end have previews, which the
   await expect(page.locator('#beside')).toHaveCount(0);
 });
 
+test('the figures of a link are those before the change while its end is dragged on the map', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}`);
+  await expect(page.locator('#budget')).toBeVisible();
+  await drawn(page);
+  const at = await pixel(page, PLACES.Långedrag);
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 20, at.y - 20, { steps: 4 });
+  await expect(page.locator('#budget')).toContainText('before the change');
+  await expect(page.locator('#verdict.previewed')).toBeVisible();
+  await page.mouse.up();
+  await expect(page.locator('#budget')).not.toContainText('before the change');
+  await expect(page.locator('#verdict.previewed')).toHaveCount(0);
+});
+
 test('a model that the page does not have gives no preview, and loads nothing', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag']);
   const { environment } = await (await request.get(`/api/v1/deployments/${id}`)).json();
@@ -168,6 +184,7 @@ test('a model that the page does not have gives no preview, and loads nothing', 
   await page.keyboard.press('Shift+ArrowUp');
   await expect(page.locator('#masts')).toContainText('Långedrag 18 m');
   await expect(page.locator('.ahead')).toHaveCount(0);
+  await expect(page.locator('#budget')).toContainText('before the change');
   await page.keyboard.press('Escape');
   expect(modules).toEqual([]);
 });

@@ -58,6 +58,9 @@ test('a recording is opened by drop, sought, played, and kept in the address', a
   await expect(page.getByText('No recording yet')).toBeVisible();
   expect(await serious(page)).toEqual([]);
   await drop(page, 'failover.gwlog');
+  // The address has the view into which the recording was brought.
+  const zoom = () => page.evaluate(() => window.groundwave.map.map.getZoom());
+  await expect.poll(async () => Math.abs(Number(/m=([\d.]+)/.exec(page.url())?.[1]) - (await zoom()))).toBeLessThan(0.01);
   const [info] = await (await request.get('/api/v1/replays')).json();
   expect(info.name).toBe('failover.gwlog');
   await expect(page.locator('#events li')).toHaveCount(info.events.length);

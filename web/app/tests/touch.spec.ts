@@ -1,7 +1,7 @@
 // Fingers: whatever is touched has 44 px in every panel, and numbers have buttons.
 import type { Page } from '@playwright/test';
 import { small } from './rectangles';
-import { drawn, expect, nodesOf, open, plan, test } from './server';
+import { drawn, expect, nodesOf, open, pixel, plan, PLACES, test } from './server';
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, services: 'both' });
 
@@ -78,9 +78,14 @@ test('every panel, dialog and sheet of a phone is large enough', async ({ page, 
 });
 
 test('buttons beside a number step it, a hold repeats, and the end of it is one change', async ({ page, request }) => {
-  const { id, nodes } = await plan(request, ['Ramberget']);
-  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
+  const { id } = await plan(request, ['Ramberget']);
+  await open(page, `/#d=${id}`);
   await drawn(page);
+  const at = await pixel(page, PLACES.Ramberget);
+  await page.touchscreen.tap(at.x, at.y);
+  await expect(page.locator('.card')).toContainText('Ramberget');
+  // What a mouse shows of a node it rests on would cover others.
+  await expect(page.locator('#hover')).toHaveCount(0);
   await page.locator('.grab').first().tap();
   await page.locator('.grab').first().tap();
   const field = page.locator('label').filter({ has: page.locator('input[name=height_agl_m]') });

@@ -1,7 +1,9 @@
 // Changes of others that come while lists are on their way, which are older.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Deployment, Link, Node } from '../src/api/client';
+import { Coverages, type Job } from '../src/store/coverage.svelte';
 import { Plan } from '../src/store/plan.svelte';
+import { Tools } from '../src/store/tools.svelte';
 
 const node = (id: string, height_agl_m = 10, updated_at = '2026-01-01T00:00:00Z'): Node =>
   ({ id, deployment_id: 'd', name: id, height_agl_m, updated_at }) as Node;
@@ -85,4 +87,65 @@ test('a node of another deployment, which was left meanwhile, is not shown', () 
   const shown = plan();
   shown.put({ ...node('z'), deployment_id: 'other' });
   expect(shown.nodes.map(({ id }) => id)).toEqual(['a', 'b']);
+});
+
+/** A link of `a` with chances and margins of both directions. */
+const rated = (b: string, [there, back]: [number, number], [up_db, down_db]: [number, number], ground = 'known') =>
+  ({
+    ...link('a', b, 1000),
+    ground,
+    forward: { link_prob: there, link_margin_db: up_db },
+    reverse: { link_prob: back, link_margin_db: down_db },
+  }) as Link;
+
+test('the best link of a node is one: its rating and its margin are of the same', () => {
+  const shown = plan();
+  // The greatest margin has the lesser chance, as over unknown surroundings.
+  shown.links = [rated('b', [0.7, 0.6], [30, 28]), rated('c', [0.99, 0.98], [12, 10]), rated('d', [0.98, 0.99], [14, 15])];
+  expect(shown.bestMargin.get('a')).toBe(14);
+  expect(shown.bestRating.get('a')).toBe(shown.bestRating.get('d'));
+  expect(shown.bestRating.get('a')).not.toBe(shown.bestRating.get('b'));
+  shown.links = [rated('b', [0.9, 0.9], [20, 20], 'unknown')];
+  expect([shown.bestMargin.get('a'), shown.bestRating.get('a')]).toEqual([undefined, 'unknown']);
+});
+
+test('links are counted that close in both directions', () => {
+  const shown = plan();
+  shown.links = [rated('b', [0.9, 0.9], [5, 5]), rated('c', [0.9, 0.4], [5, -1]), rated('d', [0, 0], [5, 5])];
+  expect(shown.closing.map(({ b_node_id }) => b_node_id)).toEqual(['b']);
+});
+
+test('a scan is old when the plan changes, and keeps its height', async () => {
+  const shown = plan();
+  const tools = new Tools(shown);
+  tools.scan_height_m = 25;
+  const scanned = tools.scanFrom({ lat: 57, lon: 12 }, undefined);
+  await vi.waitUntil(() => answers.has('scan'));
+  tools.scan_height_m = 40;
+  await give('scan', { candidates: [] });
+  await scanned;
+  const scan = tools.scan!;
+  expect(scan.height_agl_m).toBe(25);
+  expect(tools.isOldPlan(scan)).toBe(false);
+  // As it comes again, unchanged.
+  shown.put(node('a', 10, '2026-01-02T00:00:00Z'));
+  expect(tools.isOldPlan(scan)).toBe(false);
+  shown.put(node('c'));
+  expect(tools.isOldPlan(scan)).toBe(true);
+  shown.drop(new Set(['c']));
+  expect(tools.isOldPlan(scan)).toBe(false);
+  shown.put({ ...node('b', 10, '2026-01-02T00:00:00Z'), indoor: 'traditional' } as Node);
+  expect(tools.isOldPlan(scan)).toBe(true);
+});
+
+test('removed coverages leave the list and what this device keeps', async () => {
+  vi.stubGlobal('document', { addEventListener: () => undefined });
+  const kept = new Set(['a', 'b']);
+  const coverages = new Coverages(() => null, { finished: () => undefined, removed: (job) => void kept.delete(job.nodeId) });
+  coverages.restore([...kept].map((id) => ({ id: `job-${id}`, nodeId: id }) as Job));
+  const removed = coverages.removeAll();
+  expect([coverages.jobs, [...kept]]).toEqual([[], []]);
+  await give('job-a', null);
+  await give('job-b', null);
+  await removed;
 });

@@ -30,6 +30,8 @@ const DRAG_START_PX = 4;
 /** A finger rests less exactly than a mouse. */
 const TOUCH_START_PX = 10;
 const LONG_PRESS_MS = 550;
+/** Movements of a mouse that a browser makes up after a touch come within this time. */
+const AFTER_TOUCH_MS = 1000;
 
 function place(event: MapEvent): LatLon {
   return { lat: event.lngLat.lat, lon: wrapped(event.lngLat.lng) };
@@ -42,6 +44,8 @@ export class Pointer {
   #pressed = false;
   #holding: { what: string | AimHandle; from: LatLon; x: number; y: number; moved: boolean } | null = null;
   #dropped = false;
+  /** Time of the last touch, ms. */
+  #touched_ms = -Infinity;
 
   /** `hit` says which handle, node or link is at a point of the screen, px; a finger hits handles from further off. */
   constructor(
@@ -51,7 +55,7 @@ export class Pointer {
   ) {
     map.on('mousemove', (event) => {
       events.pointer(place(event));
-      if (this.#holding) return events.hovered?.(null);
+      if (this.#holding || performance.now() - this.#touched_ms < AFTER_TOUCH_MS) return events.hovered?.(null);
       const below = hit(event.point);
       const isAny = Object.keys(below).length > 0;
       map.getCanvas().style.cursor = below.handle ? 'grab' : isAny ? 'pointer' : '';
@@ -78,6 +82,7 @@ export class Pointer {
     map.on('dblclick', (event) => {
       if (!Object.keys(hit(event.point)).length) events.doubled(place(event));
     });
+    for (const kind of ['touchstart', 'touchend'] as const) map.on(kind, () => (this.#touched_ms = performance.now()));
     for (const kind of ['touchend', 'touchcancel', 'movestart'] as const) map.on(kind, () => this.#endPress());
     for (const kind of ['mousedown', 'touchstart'] as const) map.on(kind, (event: MapEvent) => this.#hold(event));
     for (const kind of ['mousemove', 'touchmove'] as const) map.on(kind, (event: MapEvent) => this.#drag(event));

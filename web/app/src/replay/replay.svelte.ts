@@ -4,6 +4,7 @@ import { app } from '../store/app.svelte';
 import { uploadRecording } from '../store/uploads';
 import { writeAddress } from '../store/url';
 import { count } from '../units';
+import type { View } from '../map/camera';
 import { between, Frames, stepAt, type Change, type Frame, type Info } from './frames';
 import { differences, linkId, type Measure } from './kinds';
 
@@ -263,11 +264,15 @@ export class Replay {
   }
 
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The present view: it goes on while the address waits. */
+  #view: View | null = null;
 
   /** Writes time and view into the address. */
-  remember(view: { zoom: number; lat: number; lon: number } | null): void {
+  remember(view: View | null): void {
+    this.#view = view;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
+      const view = this.#view;
       // The address of a recording that is not there stays as it was given.
       if (app.ui.mode !== 'replay' || this.absent) return;
       const fields = new URLSearchParams(location.hash.replace(/^#/, ''));

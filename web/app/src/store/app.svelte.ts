@@ -11,6 +11,7 @@ import {
   type Node,
 } from '../api/client';
 import { distance_m, wrapped, type LatLon } from '../geo';
+import { isRanked, RANKED_FROM } from '../map/ranked';
 import type { MapView } from '../map/view';
 import { Changes } from './changes';
 import { Commands, recipe } from './commands';
@@ -38,6 +39,8 @@ const ADDRESS_MS = 150;
 /** Room above nodes on a phone, and that of the key of links, which may come after them, px. */
 const PHONE_TOP_PX = 50;
 const KEY_PX = 56;
+/** The same of the choice of links per node, px. */
+const PER_NODE_PX = 62;
 /** Nodes nearer than this stand on one spot. */
 const SPOT_M = 1;
 /** Ground around the middle of the view that is offered with it: a first coverage reaches so far, m. */
@@ -223,7 +226,9 @@ export class App {
     const map = this.map?.map.getContainer();
     const legends = map?.parentElement?.querySelector('.legends')?.getBoundingClientRect();
     const bottom_px = map && legends?.height ? legends.bottom - map.getBoundingClientRect().top : 0;
-    return Math.max(bottom_px, this.plan.nodes.length > 1 ? KEY_PX : 0);
+    const { nodes, links, linksState } = this.plan;
+    const many = linksState === 'ready' ? isRanked(links) : (nodes.length * (nodes.length - 1)) / 2 > RANKED_FROM;
+    return Math.max(bottom_px, (nodes.length > 1 ? KEY_PX : 0) + (many ? PER_NODE_PX : 0));
   }
 
   /** The part of the map that panels cover, px. */

@@ -365,6 +365,11 @@ export class Coverages {
     await this.#forget(id);
   }
 
+  /** Takes all jobs from the list, and from what this device keeps. */
+  async removeAll(): Promise<void> {
+    await Promise.all(this.jobs.map(({ id }) => this.remove(id)));
+  }
+
   async #forget(id: string): Promise<void> {
     this.#sources.get(id)?.dispatchEvent(new Event('closed'));
     const { response } = await api.DELETE('/api/v1/coverage/{id}', { params: { path: { id } } }).catch(() => ({ response: null }));

@@ -54,6 +54,8 @@ export class MeshCoverage {
   state = $state.raw<MeshCoverageState | null>(null);
   grid = $state.raw<Grid | null>(null);
   fault = $state('');
+  /** Receivers of the coverage that is there, else those of the next one. */
+  receivers = $state.raw<Receivers>({ rx_height_agl_m: 1.5, rx_surroundings: 'unknown', rx_indoor: 'outdoors', interference: null });
   /** Nodes taken as failed. */
   failed = $state.raw<ReadonlySet<string>>(new Set());
   /** Milliseconds from the last change of a node to the last cell it changed. */
@@ -98,6 +100,7 @@ export class MeshCoverage {
     this.grid = null;
     this.fault = '';
     this.failed = failed;
+    this.receivers = receivers;
     this.#setup = { ...area, ...receivers };
     this.#within = within;
     await this.#put();

@@ -16,7 +16,7 @@ import {
   type Template,
 } from '../api/client';
 import { textOf } from '../faults';
-import { ratingOf, type Rating } from '../verdict';
+import { closes, ratingOf, type Rating } from '../verdict';
 
 export type LinksState = 'none' | 'loading' | 'ready' | 'failed';
 
@@ -44,32 +44,32 @@ export class Plan {
   nodesLoading = $state(false);
 
   byId = $derived(new Map(this.nodes.map((node) => [node.id, node])));
-  /** Least margin of the two directions of the best link of a node over ground with terrain data, dB. */
-  bestMargin = $derived.by(() => {
-    const best = new Map<string, number>();
+  /** The best link of a node over ground with terrain data: the likeliest in its weaker direction, of several the one with the greatest margin. */
+  #best = $derived.by(() => {
+    const best = new Map<string, { link_prob: number; margin_db: number }>();
     for (const link of this.links) {
       if (link.ground === 'unknown') continue;
-      const margin = Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
-      for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? -Infinity, margin));
+      const link_prob = Math.min(link.forward.link_prob, link.reverse.link_prob);
+      const margin_db = Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
+      for (const id of [link.a_node_id, link.b_node_id]) {
+        const other = best.get(id);
+        if (!other || link_prob > other.link_prob || (link_prob === other.link_prob && margin_db > other.margin_db))
+          best.set(id, { link_prob, margin_db });
+      }
     }
     return best;
   });
-  /** Rating of the likeliest link of a node over ground with terrain data; `unknown` where there is none. */
+  /** Least margin of the two directions of the best link of a node, dB. */
+  bestMargin = $derived(new Map([...this.#best].map(([id, { margin_db }]) => [id, margin_db])));
+  /** Rating of the best link of a node; `unknown` where all are over ground without terrain data. */
   bestRating = $derived.by(() => {
-    const best = new Map<string, number>();
-    const unknown = new Set<string>();
-    for (const link of this.links) {
-      if (link.ground === 'unknown') {
-        unknown.add(link.a_node_id).add(link.b_node_id);
-        continue;
-      }
-      const chance = Math.min(link.forward.link_prob, link.reverse.link_prob);
-      for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? 0, chance));
-    }
-    const ratings = new Map<string, Rating>([...unknown].map((id) => [id, 'unknown']));
-    for (const [id, chance] of best) ratings.set(id, ratingOf(chance));
+    const blind = this.links.filter((link) => link.ground === 'unknown').flatMap((link) => [link.a_node_id, link.b_node_id]);
+    const ratings = new Map<string, Rating>(blind.map((id) => [id, 'unknown']));
+    for (const [id, { link_prob }] of this.#best) ratings.set(id, ratingOf(link_prob));
     return ratings;
   });
+  /** Links that close in both directions. */
+  closing = $derived(this.links.filter((link) => closes(link.forward) && closes(link.reverse)));
 
   /** Name of land cover. */
   coverName(kind: Surroundings): string {

@@ -22,6 +22,8 @@ export class Previews {
   ) {}
 
   draft = $state.raw<Draft | null>(null);
+  /** Nodes that are dragged on the map, until their places are stored. */
+  moving = $state.raw<ReadonlySet<string>>(new Set());
   #loss = $state.raw<PathLoss | null>(null);
   #loading = false;
 
@@ -30,7 +32,7 @@ export class Previews {
   /** The link differs from the one that the server analysed. */
   isWanted = $derived.by(() => {
     const [basis, ends] = [this.basis(), this.#ends];
-    return basis !== null && ends !== null && isChanged(basis, ends);
+    return basis !== null && ends !== null && (this.#isMoving(basis) || isChanged(basis, ends));
   });
   /** The server computed the link by the model that the page has. */
   isModelled = $derived.by(() => this.basis()?.analysis.result.model === MODEL);
@@ -44,7 +46,11 @@ export class Previews {
 
   #of(ends: [Node, Node] | null): Preview | null {
     const basis = this.basis();
-    return basis && ends ? preview(basis, ends, this.#loss) : null;
+    return basis && ends && !this.#isMoving(basis) ? preview(basis, ends, this.#loss) : null;
+  }
+
+  #isMoving(basis: Basis): boolean {
+    return basis.ends.some(({ id }) => this.moving.has(id));
   }
 
   #now(heights_agl_m: Heights | null): [Node, Node] | null {

@@ -3,6 +3,7 @@ import type { Feature } from 'geojson';
 import {
   api,
   wanted,
+  type Deployment,
   type LinkResult,
   type MeshRoute,
   type Metric,
@@ -32,20 +33,28 @@ function hops(places: readonly LatLon[], segments: readonly { result: LinkResult
 }
 
 /** What of a node an answer depends on. */
-const essence = ({ id, lat, lon, height_agl_m, radio, pointing }: Node) =>
-  JSON.stringify([id, lat, lon, height_agl_m, radio, pointing ?? null]);
+const essence = ({ id, lat, lon, height_agl_m, radio, pointing, surroundings, indoor, woodland_depth_m }: Node) =>
+  JSON.stringify([id, lat, lon, height_agl_m, radio, pointing ?? null, surroundings, indoor, woodland_depth_m]);
 
 /** An answer with the nodes it is about, as they were. */
 interface Asked {
   ends: readonly Node[];
 }
 
+/** An answer that depends on all nodes and their environment, as they were. */
+interface OfPlan {
+  nodes: readonly Node[];
+  environment: Deployment['environment'] | undefined;
+}
+
 export class Tools {
   relay = $state.raw<(RelayChain & Asked) | null>(null);
   route = $state.raw<(MeshRoute & Asked) | null>(null);
-  advice = $state.raw<ProtocolAdvice | null>(null);
-  scan = $state.raw<(PointScan & { from: LatLon; like: Node | undefined }) | null>(null);
-  placement = $state.raw<{ advice: PlacementAdvice; radio: Node['radio'] | undefined; height_agl_m: number; width_m: number } | null>(null);
+  advice = $state.raw<(ProtocolAdvice & OfPlan) | null>(null);
+  scan = $state.raw<(PointScan & OfPlan & { from: LatLon; like: Node | undefined; height_agl_m: number }) | null>(null);
+  placement = $state.raw<
+    (OfPlan & { advice: PlacementAdvice; radio: Node['radio'] | undefined; height_agl_m: number; width_m: number }) | null
+  >(null);
   scan_height_m = $state(10);
   busy = $state<'none' | 'relay' | 'route' | 'advice' | 'scan' | 'placement'>('none');
   /** Template of new nodes; null for the usual fields. */
@@ -80,8 +89,18 @@ export class Tools {
   isOld(nodes: readonly Node[]): boolean {
     return nodes.some((node) => {
       const now = this.plan.byId.get(node.id);
-      return !now || essence(now) !== essence(node);
+      return now !== node && (!now || essence(now) !== essence(node));
     });
+  }
+
+  /** True if nodes or environment of the plan are others than those of an answer. */
+  isOldPlan({ nodes, environment }: OfPlan): boolean {
+    const now = this.#plan();
+    return now.nodes.length !== nodes.length || this.isOld(nodes) || JSON.stringify(now.environment) !== JSON.stringify(environment);
+  }
+
+  #plan(): OfPlan {
+    return { nodes: this.plan.nodes, environment: this.plan.deployment?.environment };
   }
 
   /** True if an answer is about other nodes than the selected pair. */
@@ -169,7 +188,8 @@ export class Tools {
     const within = this.plan.deployment?.id;
     if (!within) return;
     await this.#work('advice', async () => {
-      this.advice = await wanted(api.POST('/api/v1/mesh/recommend-protocol', { body: { deployment_id: within } }));
+      const of = this.#plan();
+      this.advice = { ...(await wanted(api.POST('/api/v1/mesh/recommend-protocol', { body: { deployment_id: within } }))), ...of };
     });
   }
 
@@ -178,9 +198,10 @@ export class Tools {
     const within = this.plan.deployment?.id;
     if (!within) return;
     await this.#work('scan', async () => {
-      const body = { lat: from.lat, lon: from.lon, height_agl_m: this.scan_height_m, ...(like ? { radio: like.radio } : {}) };
+      const [of, height_agl_m] = [this.#plan(), this.scan_height_m];
+      const body = { lat: from.lat, lon: from.lon, height_agl_m, ...(like ? { radio: like.radio } : {}) };
       const found = await wanted(api.POST('/api/v1/deployments/{id}/scan', { params: { path: { id: within } }, body }));
-      this.scan = { ...found, from, like };
+      this.scan = { ...found, ...of, from, like, height_agl_m };
       [this.relay, this.route, this.placement] = [null, null, null];
     });
   }
@@ -190,10 +211,12 @@ export class Tools {
     const within = this.plan.deployment?.id;
     if (!within) return;
     await this.#work('placement', async () => {
+      const of = this.#plan();
       const advice = await wanted(api.POST('/api/v1/deployments/{id}/placement', { params: { path: { id: within } }, body }));
       const { west, east, south, north } = body.bounds;
       const lat = (south + north) / 2;
       this.placement = {
+        ...of,
         advice,
         radio: body.radio as Node['radio'] | undefined,
         height_agl_m: body.height_agl_m ?? 10,
