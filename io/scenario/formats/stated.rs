@@ -13,7 +13,7 @@ pub(super) struct Stated {
     /// Spreading factor and denominator of the code rate of a LoRa radio.
     pub lora: Option<(u8, u8)>,
     pub tx_power_dbm: Option<f64>,
-    /// Most power that the region allows, which bounds a power that is not stated.
+    /// Maximum power in the region, which bounds a power that is not stated.
     pub power_limit_dbm: Option<f64>,
     pub gain_dbi: Option<f64>,
     pub height_agl_m: Option<f64>,

@@ -95,7 +95,7 @@ impl Prepared<'_> {
         attenuation
     }
 
-    /// Shortest path over which the share of the model of the environment is 1, m.
+    /// Minimum path over which the share of the model of the environment is 1, m.
     pub(super) fn takeover_m(&self) -> f64 {
         self.validity.takeover_m()
     }

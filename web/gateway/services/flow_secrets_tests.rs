@@ -23,7 +23,7 @@ fn secrets(flow: &AutomationFlow) -> Vec<Params> {
     flow.steps.iter().map(of).collect()
 }
 
-fn given(url: &str, secret: &str) -> Value {
+fn flow_of(url: &str, secret: &str) -> Value {
     let headers = json!({
         "X-Api-Key": secret, "X-Node": "{{/trigger/node_id}}", "Content-Type": "text/plain",
     });
@@ -36,7 +36,7 @@ fn given(url: &str, secret: &str) -> Value {
 #[test]
 fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
     let vault = Vault::new(&[7; 32]);
-    let mut sealed = flow(&given("https://hook.test/T0/token?key=1", "hush"));
+    let mut sealed = flow(&flow_of("https://hook.test/T0/token?key=1", "hush"));
     seal(&mut sealed, None, &vault).unwrap();
     let text = serde_json::to_string(&sealed).unwrap();
     assert!(!text.contains("token") && !text.contains("hush"), "{text}");
@@ -52,32 +52,32 @@ fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
         assert_eq!(texts, ["hush"; 2]);
     }
     let view = without_secrets(&sealed);
-    let expected = given("https://hook.test/(set)", SECRET_SHOWN);
+    let expected = flow_of("https://hook.test/(set)", SECRET_SHOWN);
     assert_eq!(secrets(&view), vec![expected.as_object().unwrap().clone(); 2]);
 
     // What is shown keeps what is stored, for the same receiver only.
     let mut same = view.clone();
     seal(&mut same, Some(&sealed), &vault).unwrap();
     assert_eq!(same, sealed);
-    let mut same = flow(&given("https://HOOK.test:443/(set)", SECRET_SHOWN));
+    let mut same = flow(&flow_of("https://HOOK.test:443/(set)", SECRET_SHOWN));
     seal(&mut same, Some(&sealed), &vault).unwrap();
     assert_eq!(secrets(&same)[0]["authorization"], secrets(&sealed)[0]["authorization"]);
     for url in ["https://other.test/", "http://hook.test:443/", "https://hook.test:444/(set)"] {
-        let mut moved = flow(&given(url, SECRET_SHOWN));
+        let mut moved = flow(&flow_of(url, SECRET_SHOWN));
         assert!(seal(&mut moved, Some(&sealed), &vault).is_err(), "{url}");
     }
-    let mut new = flow(&given("https://hook.test/a", SECRET_SHOWN));
+    let mut new = flow(&flow_of("https://hook.test/a", SECRET_SHOWN));
     assert!(seal(&mut new, None, &vault).is_err());
 }
 
 #[test]
 fn secret_in_the_text_of_a_body_is_sealed_and_hidden() {
     let vault = Vault::new(&[7; 32]);
-    let given = |form: &str, url: &str| {
+    let flow_of = |form: &str, url: &str| {
         let body = json!({ "form": form, "list": [url], "text": "a=1" });
         json!({ "url": "https://hook.test/", "body": body })
     };
-    let mut sealed = flow(&given("token=hush&x={{/trigger/x}}", "https://other.test/hush"));
+    let mut sealed = flow(&flow_of("token=hush&x={{/trigger/x}}", "https://other.test/hush"));
     seal(&mut sealed, None, &vault).unwrap();
     let text = serde_json::to_string(&sealed).unwrap();
     assert!(!text.contains("hush") && text.contains("a=1"), "{text}");
@@ -85,7 +85,7 @@ fn secret_in_the_text_of_a_body_is_sealed_and_hidden() {
     assert_eq!(body["form"], "token=hush&x={{/trigger/x}}");
     assert_eq!(body["list"][0], "https://other.test/hush");
     let view = without_secrets(&sealed);
-    let expected = given("(set){{/trigger/x}}", SECRET_SHOWN);
+    let expected = flow_of("(set){{/trigger/x}}", SECRET_SHOWN);
     assert_eq!(secrets(&view)[0], *expected.as_object().unwrap());
     let mut same = view;
     seal(&mut same, Some(&sealed), &vault).unwrap();
@@ -155,7 +155,7 @@ fn secret_variable_is_sealed_hidden_and_kept_for_its_receivers() {
 #[test]
 fn secrets_of_an_earlier_version_are_sealed_once() {
     let vault = Vault::new(&[7; 32]);
-    let clear = flow(&given("https://hook.test/T0/token", "hush"));
+    let clear = flow(&flow_of("https://hook.test/T0/token", "hush"));
     let sealed = seal_stored(&clear, &vault).unwrap().unwrap();
     let text = serde_json::to_string(&sealed).unwrap();
     assert!(!text.contains("token") && !text.contains("hush"), "{text}");
