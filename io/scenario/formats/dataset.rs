@@ -251,27 +251,35 @@ impl Dataset {
         self
     }
 
-    /// Reports values that a later one of the same link and tick replaces: a state has the last one only.
+    /// Reports values that a later one of the same link and tick replaces: a state has the last one only. Without a step,
+    /// of the same time.
     fn report_replaced(&mut self) {
-        let Some(step_s) = self.step_s else { return };
-        let clock = Clock::new(self.step_ns());
-        let tick = |at_s: f64| clock.tick_at((self.elapsed_s(at_s) * 1e9).round() as u64);
+        let clock = self.step_s.map(|_| Clock::new(self.step_ns()));
+        let tick = |at_s: f64| {
+            clock.map(|clock| clock.tick_at((self.elapsed_s(at_s) * 1e9).round() as u64))
+        };
         let mut last: BTreeMap<(u32, u32), f64> = BTreeMap::new();
         let (mut replaced, mut interval_s) = (0, f64::INFINITY);
         for (at_s, event) in &self.events {
             let Event::Observe(from, to, _) = *event else { continue };
             let Some(before_s) = last.insert((from, to), *at_s) else { continue };
-            if *at_s >= before_s && tick(before_s) == tick(*at_s) {
+            let is_one_tick = match clock {
+                Some(_) => *at_s >= before_s && tick(before_s) == tick(*at_s),
+                None => *at_s == before_s,
+            };
+            if is_one_tick {
                 replaced += 1;
                 interval_s = interval_s.min(at_s - before_s);
             }
         }
         if replaced > 0 {
-            let what = format!(
-                "a value replaced by a later one of the same tick of {step_s} s (the least interval is \
-                 {} s)",
-                (interval_s * 1e3).round() / 1e3
-            );
+            let what = match self.step_s {
+                Some(step_s) => format!(
+                    "a value replaced by a later one of the same tick of {step_s} s (the least interval is {} s)",
+                    (interval_s * 1e3).round() / 1e3
+                ),
+                None => "a value replaced by a later one of the same time".to_owned(),
+            };
             self.report.add_many(&what, replaced, Location::default);
         }
     }

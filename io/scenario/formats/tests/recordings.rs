@@ -235,21 +235,21 @@ fn mapping_gives_the_columns_of_a_table() {
                 2022-08-18T08:48:40Z,a,b,500,1\n";
     std::fs::write(&path, rows).unwrap();
     let recording = table(path.clone(), levels).unwrap();
-    assert_eq!(observed(&recording).len(), 2);
+    assert_eq!(observed(&recording).len(), 3);
     assert_eq!(recording.begin_unix_s, Some(1_660_812_480.0));
     for what in [
         "without a value",
         "not a number",
         "without a time",
         "to itself",
-        "out of range",
+        "rx_power_dbm beyond",
         "without a position",
     ] {
         assert_eq!(dropped(&recording, what), 1, "{what}: {:?}", recording.report);
     }
     assert_eq!(recording.nodes[0].station.as_ref().map(|s| s.antenna.gain_dbi), Some(8.0));
     let (engine, _) = run(&recording);
-    assert_eq!(engine.clock().tick, 4);
+    assert_eq!(engine.clock().tick, 5);
     for (bent, says) in [
         (text.replace("rx_power_dbm", "rssi_dbm"), "values.rssi_dbm"),
         (text.replace("from = \"tx\"\n", ""), "no link"),

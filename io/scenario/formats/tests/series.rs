@@ -203,7 +203,7 @@ fn other_documents_of_a_folder_of_maps_are_counted_by_their_names() {
     assert_eq!(first("not meshviewer"), (2, "line 1: README.txt".to_owned()));
     assert_eq!(first("invalid JSON"), (1, "line 2: d.json".to_owned()));
     assert_eq!(first("an empty document"), (1, "e.json".to_owned()));
-    assert_eq!(first("out of range"), (2, "c.json".to_owned()));
+    assert_eq!(first("beyond"), (2, "c.json".to_owned()));
     assert_eq!(count(&recording.report, "no position"), 2);
     // The others are not snapshots: the second map is one step after the first.
     assert_eq!(recording.events.last().map(|event| event.0), Some(60.0));
