@@ -98,6 +98,7 @@ function basis({
   return { analysis, ends, environment: { model, ...medium, ...environment } as Basis['environment'] };
 }
 
+const walls = (height_agl_m: number) => node('a', { height_agl_m, indoor: 'traditional' });
 const raised = (height_agl_m: number): [Node, Node] => [node('a', { height_agl_m }), node('b')];
 const powered = (change: object): [Node, Node] => {
   const one = node('a');
@@ -219,6 +220,7 @@ test.each<[string, Basis, [Node, Node]]>([
     [node('a', { height_agl_m: 45, pointing: { azimuth_deg: 0, elevation_deg: 0 } }), node('b')],
   ],
   ['an end that is lowered into a forest', basis({ ends: [forest(20), node('b')] }), [forest(8), node('b')]],
+  ['walls that the ray meets more steeply', basis({ ends: [walls(20), node('b')] }), [walls(100), node('b')]],
   ['clutter of the environment', basis({ environment: { clutter: { kind: 'statistical' } } }), raised(8)],
   ['land cover at the end', basis({ samples: { 0: { land_cover: 'urban' } } }), raised(8)],
   ['another frequency', basis(), powered({ frequency_mhz: 869 })],
@@ -227,6 +229,11 @@ test.each<[string, Basis, [Node, Node]]>([
 
 test('an antenna above its surroundings is raised further', () => {
   expect(preview(basis({ ends: [forest(20), node('b')] }), [forest(45), node('b')], loss)).not.toBeNull();
+});
+
+test('an antenna behind walls is raised by little', () => {
+  expect(preview(basis({ ends: [walls(20), node('b')] }), [walls(45), node('b')], loss)).not.toBeNull();
+  expect(preview(basis(), raised(100), loss)).not.toBeNull();
 });
 
 test('no loss is below that of free space', () => {

@@ -34,6 +34,8 @@ const RANGE_SHARE_MAX = 0.005;
 /** The loss of a lobe grows with the square of the angle: a change of that by less than this share of the squared beamwidth is within 0.03 dB. */
 const LOBE_SHARE_MAX = 1 / 400;
 const FULL_CIRCLE_DEG = 360;
+/** Turn of the ray with which walls keep their loss, 0.212 dB a degree (ITU-R P.2109-2, section 3): within 0.05 dB. */
+const WALL_TURN_DEG_MAX = 0.2;
 
 /** Fields of a node in a preview: all else stays as the server analysed it. */
 function rest({ radio, ...node }: Node): string {
@@ -174,13 +176,18 @@ function isAlike({ analysis, ends, environment }: Basis, now: readonly [Node, No
   return [0, 1].every((at) => {
     const [before, node] = [ends[at] as Node, now[at] as Node];
     const elevation_deg = at ? geometry.rx_elevation_angle_deg : geometry.tx_elevation_angle_deg;
-    if (!isLobeAlike(node, elevation_deg, turn_deg)) return false;
+    if (!isLobeAlike(node, elevation_deg, turn_deg) || (isIndoors(node) && turn_deg > WALL_TURN_DEG_MAX)) return false;
     const around = node.surroundings === 'unknown' ? cover[at] : node.surroundings;
     const isOpen = around === 'open' || (around === 'unknown' && !environment.clutter);
     // The loss of surroundings depends on the height and the ray; an antenna that stands clear of them still does so when it is raised.
     const isClear = (at ? losses.clutter_rx_db : losses.clutter_tx_db) === 0 && node.height_agl_m >= before.height_agl_m;
     return isOpen || isClear;
   });
+}
+
+/** True if walls stand before an antenna. */
+function isIndoors({ indoor }: Node): boolean {
+  return (indoor ?? 'outdoors') !== 'outdoors';
 }
 
 /** True if an antenna has nearly the same gain in a direction that is turned by some degrees. */
