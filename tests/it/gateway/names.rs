@@ -82,6 +82,19 @@ fn names_that_cannot_be_seen_are_refused_on_every_surface() {
     assert_eq!((&node["name"], &node["tags"]), (&json!("node-81"), &json!([])));
 }
 
+#[test]
+fn tag_that_occurs_twice_is_refused() {
+    let bench = Bench::new();
+    let (id, _, _) = bench.node(81);
+    let admin = bench.login("admin");
+    let node = format!("/v1/nodes/{id}");
+    let key = |tags: Value| json!({ "name": "k", "valid_s": 600, "nodes_max": 1, "tags": tags });
+    bench.call(&admin, "PATCH", &node, &json!({ "tags": ["a", "a"] })).is(422);
+    bench.call(&admin, "POST", "/v1/trust/join-keys", &key(json!(["a", "a"]))).is(422);
+    bench.call(&admin, "PATCH", &node, &json!({ "tags": ["a", "b"] })).is(200);
+    bench.call(&admin, "POST", "/v1/trust/join-keys", &key(json!(["a", "b"]))).is(201);
+}
+
 fn now() -> String {
     groundwave_http::time::rfc3339(groundwave_files::wall::wall_ns())
 }
