@@ -47,7 +47,7 @@ fn requests_and_their_commands_are_spans_of_one_trace() {
     let body = json!({ "name": "d" }).to_string();
     write!(
         stream,
-        "POST /api/v1/deployments?t=a-secret-token HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
+        "POST /api/v1/deployments?_=a-secret-token HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
          Traceparent: 00-{TRACE_ID}-{PARENT_ID}-01\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         server.address,

@@ -109,10 +109,13 @@ fn analyses_with_a_sample_per_post_are_the_links_of_the_deployment() {
     let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
     let path = format!("/api/v1/deployments/{within}");
     for (name, lat, lon) in [("a", 57.72, 11.7), ("b", 57.65, 11.95)] {
-        let body = json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 8.0 });
+        let radio = json!({ "preset": "lora_868_eu" });
+        let body =
+            json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 8.0, "radio": radio });
         bench.make(&format!("{path}/nodes"), &body);
     }
     let links = bench.call("GET", &format!("{path}/links"), &Value::Null).json();
+    assert_eq!(links["links"].as_array().map(Vec::len), Some(1), "{links}");
     let link = &links["links"][0];
     let analyze = |is_per_post: bool| {
         let (tx, rx) = (&link["a_node_id"], &link["b_node_id"]);
