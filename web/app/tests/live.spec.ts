@@ -33,7 +33,7 @@ test.describe('a password', () => {
     await page.getByRole('button', { name: 'Change the password' }).click();
     await expect(page.locator('#account')).toContainText('admin');
     await expect(page.getByText('No node yet', { exact: true })).toBeVisible();
-    await expect(page.getByRole('tab', { name: 'Nodes' })).toBeFocused();
+    await expect(page.locator('.map .maplibregl-canvas')).toBeFocused();
     expect((await new Mesh(request, server.url).login('admin', PASSWORD)).length).toBeGreaterThan(20);
     // The login lasts as long as the tab, and ends when one says so.
     await page.reload();
