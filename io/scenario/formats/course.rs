@@ -61,14 +61,10 @@ impl Dataset {
         }
         let mut surplus = surplus.into_iter();
         self.events.retain(|_| !surplus.next().unwrap_or_default());
-        for (what, count) in [
-            ("a position between others that adds nothing: left out", count - elsewhere),
-            ("another position of a node at one time: the last one counts", elsewhere),
-        ] {
-            if count > 0 {
-                self.report.add_many(what, count, Default::default);
-            }
-        }
+        let what = "a position between others that adds nothing: left out";
+        self.report.add_many(what, count - elsewhere, Default::default);
+        let what = "another position of a node at one time: the last one counts";
+        self.report.add_many(what, elsewhere, Default::default);
     }
 
     /// The waypoints of each node, by time from second 0: fixes are joined by straight motion, jumps

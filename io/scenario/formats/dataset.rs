@@ -255,19 +255,17 @@ impl Dataset {
     /// of the same time.
     fn report_replaced(&mut self) {
         let clock = self.step_s.map(|_| Clock::new(self.step_ns()));
-        let tick = |at_s: f64| {
-            clock.map(|clock| clock.tick_at((self.elapsed_s(at_s) * 1e9).round() as u64))
+        let tick = |at_s: f64| match &clock {
+            Some(clock) => clock.tick_at((self.elapsed_s(at_s) * 1e9).round() as u64),
+            // Zero has one sign.
+            None => (at_s + 0.0).to_bits(),
         };
         let mut last: BTreeMap<(u32, u32), f64> = BTreeMap::new();
         let (mut replaced, mut interval_s) = (0, f64::INFINITY);
         for (at_s, event) in &self.events {
             let Event::Observe(from, to, _) = *event else { continue };
             let Some(before_s) = last.insert((from, to), *at_s) else { continue };
-            let is_one_tick = match clock {
-                Some(_) => *at_s >= before_s && tick(before_s) == tick(*at_s),
-                None => *at_s == before_s,
-            };
-            if is_one_tick {
+            if tick(before_s) == tick(*at_s) {
                 replaced += 1;
                 interval_s = interval_s.min(at_s - before_s);
             }

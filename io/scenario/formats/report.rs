@@ -39,8 +39,11 @@ impl Report {
         self.add_many(what, 1, location);
     }
 
-    /// Counts `what` several times.
+    /// Counts `what` several times; none is not noted.
     pub fn add_many(&mut self, what: &str, count: usize, location: impl FnOnce() -> Location) {
+        if count == 0 {
+            return;
+        }
         if let Some(note) = self.notes.iter_mut().find(|note| note.what == what) {
             note.count += count;
         } else if self.notes.len() < NOTES_MAX {

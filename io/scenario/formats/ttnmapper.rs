@@ -3,8 +3,9 @@
 use groundwave_simulation::measure::Measured;
 
 use super::dataset::{Dataset, Event, Height};
+use super::signal::level_dbm;
 use super::stated::Stated;
-use super::wardrive::{self, Row, level_dbm, place};
+use super::wardrive::{self, Row, place};
 use super::{Content, Format, ReadOptions};
 
 /// The format.

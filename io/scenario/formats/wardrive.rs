@@ -158,19 +158,6 @@ pub(super) fn fix(
     }
 }
 
-/// Note of a level of 0 dBm, which devices without the value write.
-pub(super) const NO_LEVEL: &str = "a level of 0 dBm, that of devices without the value: not used";
-
-/// Power at a receiver, dBm, of a text; one of 0 is counted and not used.
-pub(super) fn level_dbm(dataset: &mut Dataset, text: &str, line: usize) -> Option<f64> {
-    let level_dbm: f64 = text.parse().ok()?;
-    if level_dbm == 0.0 {
-        dataset.drop(NO_LEVEL, line);
-        return None;
-    }
-    Some(level_dbm)
-}
-
 /// Time of a row of the range test, s: of the day, or since the Unix epoch where the table has days, in no stated zone.
 fn range_test_time<'c>(
     dataset: &mut Dataset,

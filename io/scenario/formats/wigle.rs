@@ -7,8 +7,9 @@ use groundwave_simulation::measure::Measured;
 
 use super::dataset::{Dataset, Height};
 use super::error::{FormatError, Location};
+use super::signal::level_dbm;
 use super::text::text;
-use super::wardrive::{self, RECEIVER, Row, Rows, fix, level_dbm, place};
+use super::wardrive::{self, RECEIVER, Row, Rows, fix, place};
 use super::{Content, Format, ReadOptions, Source};
 
 /// The format.

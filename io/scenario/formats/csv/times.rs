@@ -171,12 +171,7 @@ fn compact(cell: &str) -> Option<f64> {
     if digits.len() != 14 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let part = |begin: usize, end: usize| digits[begin..end].parse::<i16>().ok();
-    let small = |begin: usize| part(begin, begin + 2)?.try_into().ok();
-    let date = Date::new(part(0, 4)?, small(4)?, small(6)?).ok()?;
-    let time = TimeOfDay::new(small(8)?, small(10)?, small(12)?, 0).ok()?;
-    let at = DateTime::from_parts(date, time).to_zoned(TimeZone::UTC).ok()?.timestamp();
-    let at_s = at.as_nanosecond() as f64 / 1e9;
+    let (at_s, _) = iso8601(&format!("{}T{}", &digits[..8], &digits[8..]))?;
     (0.0..CENTURY_END_UNIX_S).contains(&at_s).then_some(at_s)
 }
 
