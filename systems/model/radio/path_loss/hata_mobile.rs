@@ -4,7 +4,7 @@
 use groundwave_propagation::free_space::free_space_loss_db;
 use groundwave_propagation::hata::Area;
 
-use super::heights::ROLE_RATIO;
+use super::heights;
 use super::{Attenuation, HeightRanges, ShareRanges};
 use crate::radio::surroundings::Surroundings;
 use crate::radio::warning::{Warning, Warnings};
@@ -29,7 +29,7 @@ pub(super) struct Role {
     /// The mobile: 0 for the transmitter, 1 for the receiver.
     pub mobile: usize,
     /// Share of the loss, above 0 to 1: half of it at one height, and by the logarithm of the ratio of heights all of
-    /// it for the lower end from [`ROLE_RATIO`] on. With one role alone the loss would step where the antennas change
+    /// it for the lower end from `heights::ROLE_RATIO` on. With one role alone the loss would step where the antennas change
     /// rank.
     pub share: f64,
 }
@@ -42,7 +42,7 @@ pub(super) fn roles([tx_agl_m, rx_agl_m]: [f64; 2]) -> Option<impl Iterator<Item
     if !is_within(low_m, HEIGHTS.lower_agl_m) || !is_within(high_m, HEIGHTS.higher_agl_m) {
         return None;
     }
-    let apart = libm::log2(high_m / low_m) / libm::log2(ROLE_RATIO);
+    let apart = heights::apart(low_m, high_m);
     let low_share = if apart < 1.0 { 0.5 + 0.5 * apart } else { 1.0 };
     let role = move |mobile: usize| Role {
         mobile,

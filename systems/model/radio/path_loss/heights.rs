@@ -3,7 +3,12 @@
 use super::{FAR_RATIO, TAKEOVER_RATIO};
 
 /// Ratio of antenna heights from which on one of them counts wholly as the lower one.
-pub(super) const ROLE_RATIO: f64 = 1.2;
+const ROLE_RATIO: f64 = 1.2;
+
+/// Distance of two antenna heights, m, by the logarithm of their ratio: 0 at one height, 1 at [`ROLE_RATIO`].
+pub(super) fn apart(low_m: f64, high_m: f64) -> f64 {
+    libm::log2(high_m / low_m) / libm::log2(ROLE_RATIO)
+}
 
 /// Minimum and maximum heights of antennas, m above ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +39,7 @@ impl HeightRanges {
         let higher_m = limited(high_m, self.higher_agl_m);
         let lower_m = limited(low_m, self.lower_agl_m);
         let as_higher_m = limited(low_m, self.higher_agl_m);
-        let apart = libm::log2(high_m / low_m) / libm::log2(ROLE_RATIO);
+        let apart = apart(low_m, high_m);
         let lower_m = match apart < 1.0 {
             true => lower_m + (1.0 - apart) * (as_higher_m - lower_m),
             false => lower_m,
