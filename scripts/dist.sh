@@ -44,12 +44,12 @@ binaries=${DIST_BINARIES:-}
 if [ -z "$binaries" ]; then
     . scripts/static.sh
     rm -f "$out.times"
-    cargo build --locked --release --target "$target" --package groundwave --bin groundwave
+    cargo build --locked --profile dist --target "$target" --package groundwave --bin groundwave
     spent groundwave
     binaries=$work/programs
     sh scripts/programs.sh "$binaries"
     spent small
-    cp "${CARGO_TARGET_DIR:-target}/$target/release/groundwave" "$binaries"
+    cp "${CARGO_TARGET_DIR:-target}/$target/dist/groundwave" "$binaries"
 fi
 
 # Sets the times of all files, and the rights.
