@@ -84,8 +84,7 @@ fn median_s(mut work: impl FnMut()) -> f64 {
 }
 
 fn window(terrain: &dyn Terrain, request: &CoverageRequest) -> PostWindow {
-    let arcsec = terrain.resolution_arcsec(request.position).expect("a tile");
-    PostWindow::around((3_600.0 / arcsec).round() as u32, request.position, request.radius_m)
+    PostWindow::covering(terrain, [(request.position, request.radius_m)]).expect("a tile")
 }
 
 fn whole(grid: &Grid) -> Block {

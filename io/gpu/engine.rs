@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundwave_model::coverage::{Block, Grid, KnownLoss, NoTerms, SiteTerms};
+use groundwave_model::coverage::{Block, Grid, KnownLoss, LossSource, NoTerms, SiteTerms};
 use groundwave_model::terrain::{PostWindow, Terrain};
 use ndarray::{Array2, s};
 use thiserror::Error;
@@ -153,5 +153,26 @@ impl Engine {
         let (scene, uploaded) = self.scene(terrain, window)?;
         let tables = Tables::new(sites, grid, block, &scene.window);
         Ok(self.device.run_only(&uploaded, &tables)?)
+    }
+}
+
+impl LossSource for Engine {
+    fn name(&self) -> String {
+        let Adapter { name, driver } = self.adapter();
+        format!("{name}, {driver}")
+    }
+
+    fn losses(
+        &self,
+        terrain: &dyn Terrain,
+        sites: &[&SiteTerms],
+        grid: &Grid,
+        block: Block,
+    ) -> Result<Vec<Array2<KnownLoss>>, String> {
+        let circles = sites.iter().map(|site| (site.position, site.radius_m));
+        let window = PostWindow::covering(terrain, circles);
+        let window = window.ok_or_else(|| NoLosses::Posts.to_string())?;
+        let losses = Self::losses(self, terrain, window, sites, grid, block);
+        losses.map_err(|reason| reason.to_string())
     }
 }

@@ -110,7 +110,8 @@ impl Engine {
         let terms = sites.iter().map(CoverageSite::terms);
         let terms = terms.collect::<Result<Vec<_>, _>>().map_err(NoLosses::Terms)?;
         let terms: Vec<&SiteTerms> = terms.iter().collect();
-        let window = window(&terms, terrain).ok_or(NoLosses::Posts)?;
+        let circles = terms.iter().map(|site| (site.position, site.radius_m));
+        let window = PostWindow::covering(terrain, circles).ok_or(NoLosses::Posts)?;
         let (scene, uploaded) = self.scene(terrain, window)?;
         let cells = grid.len() as usize;
         let mut servers = Servers {
@@ -158,15 +159,6 @@ impl ServedCells for Engine {
         };
         self.servers(&request).map(|servers| servers.served).map_err(|reason| reason.to_string())
     }
-}
-
-/// Posts around all sites in the spacing of the first; `None` where the terrain has none there.
-fn window(terms: &[&SiteTerms], terrain: &dyn Terrain) -> Option<PostWindow> {
-    let spacing_arcsec = terrain.resolution_arcsec(terms.first()?.position)?;
-    let per_deg = (3_600.0 / spacing_arcsec).round() as u32;
-    let windows =
-        terms.iter().map(|site| PostWindow::around(per_deg, site.position, site.radius_m));
-    windows.reduce(PostWindow::union)
 }
 
 /// Evaluates the pairs of a block that are not decided, and takes the rest as it is.

@@ -267,11 +267,8 @@ impl<'a> Accelerated<'a> {
 
 /// Posts around sites of a plan, in the spacing of the first; `None` where the terrain has none there.
 fn window(plan: &Plan, terrain: &dyn Terrain, sites: &[u16]) -> Option<PostWindow> {
-    let mut positions = sites.iter().map(|site| plan.sites[usize::from(*site)].position);
-    let first = positions.next()?;
-    let per_deg = (3_600.0 / terrain.resolution_arcsec(first)?).round() as u32;
-    let around = |position| PostWindow::around(per_deg, position, plan.radius_m);
-    Some(positions.fold(around(first), |all, position| all.union(around(position))))
+    let circle = |site: &u16| (plan.sites[usize::from(*site)].position, plan.radius_m);
+    PostWindow::covering(terrain, sites.iter().map(circle))
 }
 
 #[cfg(test)]

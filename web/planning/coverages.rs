@@ -40,7 +40,7 @@ pub async fn create_coverage(
     let sources = sources(&planner, &asked)?;
     let deployment = planner.deployment(sources[0].deployment.uuid())?;
     let asked = JobRequest::new(&asked, &sources, &deployment.outline.environment)?;
-    let job_id = planner.jobs.begin(id::mint(), client, asked)?;
+    let job_id = planner.jobs.begin(id::mint(), client, asked, planner.losses())?;
     let location = [(header::LOCATION, format!("/api/v1/coverage/{job_id}"))];
     let accepted = Json(CoverageAccepted { job_id });
     Ok((StatusCode::ACCEPTED, location, accepted))

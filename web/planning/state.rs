@@ -10,6 +10,7 @@ use groundwave_http::Problem;
 use groundwave_http::admission::Source;
 use groundwave_http::spans::in_span;
 use groundwave_http::streams::OpenStreams;
+use groundwave_model::coverage::LossSource;
 use groundwave_model::coverage::placement::{Exact, ServedCells};
 use groundwave_model::terrain::{SharedTerrain, Terrain, TileId};
 use groundwave_page::Frontend;
@@ -93,6 +94,8 @@ pub struct Parts {
     recorder: OnceLock<Arc<RecordDocument>>,
     /// Source of the cells that sites serve, where it is another than the exact evaluation.
     served: OnceLock<Arc<dyn ServedCells>>,
+    /// Source of the losses of coverages, where there is another processor.
+    losses: OnceLock<Arc<dyn LossSource>>,
 }
 
 impl Planner {
@@ -130,6 +133,7 @@ impl Planner {
             analyses,
             recorder: OnceLock::new(),
             served: OnceLock::new(),
+            losses: OnceLock::new(),
         }))
     }
 
@@ -144,9 +148,16 @@ impl Planner {
         self.recorder.get().cloned()
     }
 
-    /// Sets the source of the cells that sites serve, for placement; the first call counts.
-    pub fn set_served(&self, source: Arc<dyn ServedCells>) {
-        let _ = self.served.set(source);
+    /// Sets another processor for placement and coverages; the first call counts.
+    pub fn set_engine(&self, engine: Arc<impl ServedCells + LossSource + 'static>) {
+        let _ = self.served.set(Arc::clone(&engine) as Arc<dyn ServedCells>);
+        let _ = self.losses.set(engine);
+    }
+
+    /// Source of the losses of coverages; `None` for the exact evaluation.
+    #[must_use]
+    pub fn losses(&self) -> Option<Arc<dyn LossSource>> {
+        self.losses.get().cloned()
     }
 
     /// Source of the cells that sites serve: by default the exact evaluation.

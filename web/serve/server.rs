@@ -146,7 +146,7 @@ impl Server {
                 }
                 planner.set_recorder(foreign_log::recorder(config));
                 if let Some(engine) = config.engine.open().map_err(Failure::Input)? {
-                    planner.set_served(Arc::new(engine));
+                    planner.set_engine(Arc::new(engine));
                 }
                 for log in logs {
                     planner.replays.add(log);

@@ -4,7 +4,7 @@ mod cover;
 mod known;
 mod trace;
 
-pub use known::evaluate_known;
+pub use known::{evaluate_known, evaluate_run_known};
 
 use groundwave_propagation::itm::SIDE_BY_SIDE;
 use groundwave_propagation::profile::{PathClutter, PathProfile};

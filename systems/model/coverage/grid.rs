@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::terrain::GeoPoint;
-use crate::terrain::geodesic::curvature_radii_m;
+use crate::terrain::geodesic::{curvature_radii_m, inverse};
 
 /// Maximum number of cells along one side of a grid.
 pub const SIDE_MAX: u32 = 1 << 17;
@@ -204,6 +204,19 @@ impl Grid {
             && (0.0..f64::from(self.columns)).contains(&column);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "inside")]
         inside.then_some([row as u32, column as u32])
+    }
+
+    /// Distance from a point to the farthest corner, m.
+    #[must_use]
+    pub fn farthest_corner_m(&self, from: GeoPoint) -> f64 {
+        let south_deg = self.north_deg - self.cell_height_deg * f64::from(self.rows);
+        let east_deg = self.west_deg + self.cell_width_deg * f64::from(self.columns);
+        let lat_deg = [self.north_deg, south_deg].map(|deg| deg.clamp(-90.0, 90.0));
+        let corners = lat_deg.into_iter().flat_map(|lat_deg| {
+            [self.west_deg, east_deg].map(|lon_deg| GeoPoint::wrapping(lat_deg, lon_deg))
+        });
+        let corners = corners.map(|corner| corner.expect("a grid lies on the Earth"));
+        corners.map(|corner| inverse(from, corner).distance_m).fold(0.0, f64::max)
     }
 
     /// All cells as blocks of at most `rows` x `columns`, row of blocks by row of blocks.

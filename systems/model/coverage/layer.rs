@@ -1,9 +1,12 @@
 //! Received power of one transmitter in the cells within its reach.
 
 use groundwave_values::parallel;
-use ndarray::Array2;
+use ndarray::{Array2, s};
 
-use super::{Cell, CoverageRequest, Evaluation, Flags, Grid, Scratch, evaluate};
+use super::{
+    Block, Cell, CoverageRequest, Evaluation, Flags, Grid, KnownCounts, KnownLoss, LossSource,
+    Scratch, evaluate, evaluate_cells, evaluate_known,
+};
 use crate::terrain::{GeoPoint, Terrain};
 
 /// Received power of a cell whose ground is not known.
@@ -135,6 +138,33 @@ impl Layer {
         self.cells.get(self.place(row, column)?).copied()
     }
 
+    /// Received power of a cell over the sensitivity, hundredths of dB; `None` beyond the window and without power.
+    #[must_use]
+    pub fn margin_cdb(&self, row: u32, column: u32) -> Option<i32> {
+        let power_cdbm = self.power_cdbm(row, column).filter(|power| *power > NO_POWER)?;
+        Some(i32::from(power_cdbm) - self.sensitivity_cdbm)
+    }
+
+    /// Evaluates cells of the layer of a site exactly, given by their ascending index in the grid.
+    pub fn settle(
+        &mut self,
+        setup: &CoverageRequest,
+        grid: &Grid,
+        terrain: &dyn Terrain,
+        numbers: &[u32],
+    ) {
+        let Ok(site) = setup.prepare(terrain) else { return };
+        let evaluation = Evaluation { site: &site, terrain, grid };
+        let mut cells = vec![Cell::default(); numbers.len()];
+        evaluate_cells(&evaluation, numbers, &mut cells, &mut Scratch::default());
+        for (number, cell) in numbers.iter().zip(&cells) {
+            let place = self.place(number / grid.columns(), number % grid.columns());
+            if let Some(own) = place.and_then(|place| self.cells.get_mut(place)) {
+                *own = LayerCell::of(cell);
+            }
+        }
+    }
+
     /// Received power exceeded in 10 and in 90 % of links like that of a cell, hundredths of dBm; `None` beyond
     /// the window and in a layer of [`Detail::Power`].
     #[must_use]
@@ -156,6 +186,7 @@ struct Part {
     window: Window,
     cells: Vec<LayerCell>,
     deciles_cdbm: Vec<[i16; 2]>,
+    counts: KnownCounts,
 }
 
 /// Evaluates the cells of `grid` within the radius of a site on the compute pool.
@@ -174,10 +205,49 @@ pub fn evaluate_layer(
     let evaluation = Evaluation { site: &site, terrain, grid };
     let mut parts = parts(window);
     parallel::for_each(&mut parts, 1, |part| part.evaluate(&evaluation, detail));
-    let cells = joined(window, &parts, LayerCell::VOID, |part| &part.cells);
+    layer_of(window, sensitivity_dbm, &parts, detail)
+}
+
+/// [`evaluate_layer`] of [`Detail::Power`] with losses of another processor: received powers lie within
+/// [`KNOWN_ERROR_DB`](super::KNOWN_ERROR_DB) of it before they are rounded, and the same cells reach the sensitivity.
+///
+/// # Errors
+/// The reason for having no losses.
+pub fn evaluate_layer_by(
+    source: &dyn LossSource,
+    setup: &CoverageRequest,
+    grid: &Grid,
+    terrain: &dyn Terrain,
+) -> Result<(Layer, KnownCounts), String> {
+    let (Ok(site), Ok(sensitivity_dbm)) = (setup.prepare(terrain), setup.sensitivity_dbm()) else {
+        return Ok(<(Layer, KnownCounts)>::default());
+    };
+    let window = Window::around(grid, setup.position, setup.radius_m);
+    if window.is_empty() {
+        return Ok((layer_of(window, sensitivity_dbm, &[], Detail::Power), KnownCounts::default()));
+    }
+    let terms = site.terms_over(grid).map_err(|reason| reason.to_string())?;
+    let Window { row, column, rows, columns } = window;
+    let block = Block { row, column, rows, columns };
+    let losses = source.losses(terrain, &[&terms], grid, block)?;
+    let losses = losses.first().ok_or("the engine has no losses of the site")?;
+    let serving = ServingPower::of(setup, 0.0).map_err(|bad| bad.to_string())?;
+    let evaluation = Evaluation { site: &site, terrain, grid };
+    let mut parts = parts(window);
+    parallel::for_each(&mut parts, 1, |part| {
+        part.evaluate_known(&evaluation, window, losses, &[serving.threshold_db]);
+    });
+    let mut counts = KnownCounts::default();
+    parts.iter().for_each(|part| counts.add(part.counts));
+    Ok((layer_of(window, sensitivity_dbm, &parts, Detail::Power), counts))
+}
+
+/// The layer of a window from its parts.
+fn layer_of(window: Window, sensitivity_dbm: f64, parts: &[Part], detail: Detail) -> Layer {
+    let cells = joined(window, parts, LayerCell::VOID, |part| &part.cells);
     let deciles_cdbm = match detail {
         Detail::Power => Vec::new(),
-        Detail::Deciles => joined(window, &parts, [NO_POWER; 2], |part| &part.deciles_cdbm),
+        Detail::Deciles => joined(window, parts, [NO_POWER; 2], |part| &part.deciles_cdbm),
     };
     Layer { window, sensitivity_cdbm: sensitivity_cdbm(sensitivity_dbm), cells, deciles_cdbm }
 }
@@ -215,6 +285,7 @@ fn parts(window: Window) -> Vec<Part> {
         },
         cells: Vec::new(),
         deciles_cdbm: Vec::new(),
+        counts: KnownCounts::default(),
     };
     let rows = firsts(window.row, window.rows);
     rows.flat_map(|row| firsts(window.column, window.columns).map(move |column| part(row, column)))
@@ -234,6 +305,25 @@ impl Part {
             };
             self.deciles_cdbm = cells.iter().map(deciles).collect();
         }
+    }
+
+    /// With losses of all cells of a layer.
+    fn evaluate_known(
+        &mut self,
+        evaluation: &Evaluation<'_>,
+        layer: Window,
+        losses: &Array2<KnownLoss>,
+        thresholds_db: &[f64],
+    ) {
+        let Window { row, column, rows, columns } = self.window;
+        let [down, right] = [row - layer.row, column - layer.column].map(|count| count as usize);
+        let [rows, columns] = [rows, columns].map(|count| count as usize);
+        let losses = losses.slice(s![down..down + rows, right..right + columns]);
+        let mut cells = Array2::from_elem([rows, columns], Cell::default());
+        let (scratch, view) = (&mut Scratch::default(), cells.view_mut());
+        self.counts =
+            evaluate_known(evaluation, [row, column], view, &losses, thresholds_db, scratch);
+        self.cells = cells.iter().map(LayerCell::of).collect();
     }
 }
 

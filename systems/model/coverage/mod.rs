@@ -8,6 +8,7 @@ mod evaluate;
 mod grid;
 mod known;
 mod layer;
+mod losses;
 pub mod placement;
 mod site;
 mod terms;
@@ -15,12 +16,14 @@ mod terms;
 pub use cell::{Cell, Flags};
 pub use evaluate::{
     Evaluation, Scratch, coverage, evaluate, evaluate_cells, evaluate_grid, evaluate_known,
-    evaluate_run, evaluate_without_intervals,
+    evaluate_run, evaluate_run_known, evaluate_without_intervals,
 };
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use known::{KNOWN_ERROR_DB, KnownCounts, KnownFlags, KnownLoss};
 pub use layer::{
-    Detail, Layer, LayerCell, NO_DATA, NO_POWER, ServingPower, Window, evaluate_layer, hundredths,
+    Detail, Layer, LayerCell, NO_DATA, NO_POWER, ServingPower, Window, evaluate_layer,
+    evaluate_layer_by, hundredths,
 };
+pub use losses::LossSource;
 pub use site::{CoverageRequest, CoverageSite, Sampling};
 pub use terms::{Cubic, NoTerms, RowTerms, SiteTerms, TERMS_RADIUS_MAX_M};

@@ -90,8 +90,21 @@ impl CoverageSite<'_> {
     /// # Errors
     /// The reason why it has none.
     pub fn terms(&self) -> Result<SiteTerms, NoTerms> {
+        self.terms_to(self.radius_m)
+    }
+
+    /// The site in plain numbers for the cells of a grid: those of a site without a radius reach to its farthest corner.
+    ///
+    /// # Errors
+    /// The reason why it has none.
+    pub fn terms_over(&self, grid: &Grid) -> Result<SiteTerms, NoTerms> {
+        // Cells beyond, at the poles, have no valid loss.
+        self.terms_to(self.radius_m.min(grid.farthest_corner_m(self.position)))
+    }
+
+    fn terms_to(&self, radius_m: f64) -> Result<SiteTerms, NoTerms> {
         let itm = self.transmitter.itm_constants().ok_or(NoTerms::Model)?;
-        if self.radius_m > TERMS_RADIUS_MAX_M {
+        if radius_m > TERMS_RADIUS_MAX_M {
             return Err(NoTerms::Radius);
         }
         if self.fine_surface.is_some() {
@@ -105,12 +118,12 @@ impl CoverageSite<'_> {
             Fineness::Spacing(spacing_m) => (Some(spacing_m), Self::SAMPLES),
             Fineness::Count(count) => (None, [count; 2]),
         };
-        let [_, half_width_deg] = self.position.reach_deg(self.radius_m);
+        let [_, half_width_deg] = self.position.reach_deg(radius_m);
         let asks = self.transmitter.asks_for_clearance();
         Ok(SiteTerms {
             position: self.position,
             ground_msl_m,
-            radius_m: self.radius_m,
+            radius_m,
             minimum_m: self.transmitter.takeover_m(),
             spacing_m,
             samples,

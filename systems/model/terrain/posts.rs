@@ -1,6 +1,6 @@
 //! Posts of terrain as whole metres on a lattice, for evaluation on other processors.
 
-use super::GeoPoint;
+use super::{GeoPoint, Terrain};
 
 /// Value of a post without a height.
 pub const POST_VOID: i16 = i16::MIN;
@@ -38,6 +38,21 @@ impl PostWindow {
             rows: count(south, centre.lat_deg() + up_deg),
             columns: count(west, centre.lon_deg() + aside_deg),
         }
+    }
+
+    /// The posts around circles of a centre and a radius (m), in the spacing of `terrain` at the first centre; `None`
+    /// where it has none there.
+    #[must_use]
+    pub fn covering(
+        terrain: &dyn Terrain,
+        circles: impl IntoIterator<Item = (GeoPoint, f64)>,
+    ) -> Option<Self> {
+        let mut circles = circles.into_iter().peekable();
+        let spacing_arcsec = terrain.resolution_arcsec(circles.peek()?.0)?;
+        let per_deg = (3_600.0 / spacing_arcsec).round() as u32;
+        circles
+            .map(|(centre, radius_m)| Self::around(per_deg, centre, radius_m))
+            .reduce(Self::union)
     }
 
     /// The smallest window that holds this one and another of the same lattice, the other turned about the

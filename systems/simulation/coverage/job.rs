@@ -12,14 +12,19 @@
 //!
 //! [`evaluate`]: super::evaluate()
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
 use groundwave_engine::parallel;
+use groundwave_model::coverage::{
+    Block, KNOWN_ERROR_DB, KnownCounts, KnownLoss, LossSource, evaluate_cells, evaluate_run_known,
+};
 use groundwave_model::radio::BadValue;
 use groundwave_model::terrain::Terrain;
 
+use super::losses::{self, EngineUse, Losses};
 use super::{Cell, CoverageRequest, Evaluation, Grid, Scratch, evaluate_run};
 use crate::site::WorldTerrain;
 
@@ -112,6 +117,20 @@ impl CoverageJob {
         Ok(Self { world, schedule })
     }
 
+    /// The same with losses of another processor: verdicts, modulations, servers and covered cells are those of the exact
+    /// evaluation, and powers lie within [`KNOWN_ERROR_DB`] of it.
+    #[must_use]
+    pub fn with_losses(mut self, source: Arc<dyn LossSource>) -> Self {
+        losses::insert(&mut self.world, source);
+        self
+    }
+
+    /// Work of another processor; `None` without one.
+    #[must_use]
+    pub fn engine_use(&self) -> Option<&EngineUse> {
+        self.world.get_resource::<EngineUse>()
+    }
+
     /// Evaluates the next rows, as many as hold `cells` cells but at least one, and returns how far
     /// the work is then. Does nothing once all is done.
     pub fn step(&mut self, cells: u32) -> Progress {
@@ -179,6 +198,8 @@ fn evaluate_due_rows(
     request: Res<Request>,
     ground: Res<WorldTerrain>,
     due: Res<Due>,
+    source: Option<Res<Losses>>,
+    mut engine_use: Option<ResMut<EngineUse>>,
     mut progress: ResMut<Progress>,
     // The index is only read. A chunk of `&T` trips a debug assertion of bevy_ecs 0.20.1, which
     // compares its length with that of the whole table.
@@ -196,6 +217,15 @@ fn evaluate_due_rows(
     let evaluation = |site| Evaluation { site, terrain, grid };
     let evaluations: Vec<_> = sites.iter().map(evaluation).collect();
     let columns = grid.columns();
+    let known = match (&source, &mut engine_use) {
+        (Some(source), Some(engine_use)) => {
+            let block = Block { row: first, column: 0, rows, columns };
+            let losses = losses_of(&*source.0, &evaluations, block);
+            losses.map_err(|reason| engine_use.note(reason)).ok()
+        }
+        _ => None,
+    };
+    let counts = Mutex::new(KnownCounts::default());
     let due = first * columns..(first + rows) * columns;
     let rows_per_task = (rows as usize).div_ceil(2 * parallel::threads());
     let strategy = BatchingStrategy::fixed(rows_per_task * columns as usize);
@@ -212,8 +242,18 @@ fn evaluate_due_rows(
         }
         let places = (wanted.start - start) as usize..(wanted.end - start) as usize;
         let (cells, servers) = (&mut cells[places.clone()], &mut servers[places]);
-        best_of(&evaluations, wanted.start, cells, servers);
+        match &known {
+            None => best_of(&evaluations, wanted.start, cells, servers),
+            Some(losses) => {
+                let places = (wanted.start - due.start) as usize..(wanted.end - due.start) as usize;
+                let own = best_of_known(&evaluations, losses, places, wanted.start, cells, servers);
+                counts.lock().unwrap_or_else(PoisonError::into_inner).add(own);
+            }
+        }
     });
+    if let Some(engine_use) = &mut engine_use {
+        engine_use.counts.add(counts.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
     progress.rows_done = first + rows;
 }
 
@@ -232,11 +272,74 @@ fn best_of(evaluations: &[Evaluation<'_>], first: u32, cells: &mut [Cell], serve
         }
         evaluate_run(evaluation, first, &mut others, scratch);
         for ((cell, server), other) in cells.iter_mut().zip(&mut *servers).zip(&others) {
-            // A cell without an answer is below all others; NaN is no margin.
-            if other.has_data() && (!cell.has_data() || other.link_margin_db > cell.link_margin_db)
-            {
+            if is_better(other, cell) {
                 (*cell, *server) = (*other, Server(number));
             }
         }
     }
+}
+
+/// Losses of each site to the cells of a block of whole rows.
+fn losses_of(
+    source: &dyn LossSource,
+    evaluations: &[Evaluation<'_>],
+    block: Block,
+) -> Result<Vec<Vec<KnownLoss>>, String> {
+    let Some(Evaluation { terrain, grid, .. }) = evaluations.first().copied() else {
+        return Ok(Vec::new());
+    };
+    let terms = evaluations.iter().map(|own| own.site.terms_over(grid));
+    let terms = terms.collect::<Result<Vec<_>, _>>().map_err(|reason| reason.to_string())?;
+    let losses = source.losses(terrain, &terms.iter().collect::<Vec<_>>(), grid, block)?;
+    Ok(losses.into_iter().map(|losses| losses.into_iter().collect()).collect())
+}
+
+/// [`best_of`] with losses of all sites, of which `places` are those of the cells.
+fn best_of_known(
+    evaluations: &[Evaluation<'_>],
+    losses: &[Vec<KnownLoss>],
+    places: Range<usize>,
+    first: u32,
+    cells: &mut [Cell],
+    servers: &mut [Server],
+) -> KnownCounts {
+    let scratch = &mut Scratch::default();
+    let mut counts = KnownCounts::default();
+    let mut of_sites = vec![vec![Cell::default(); cells.len()]; evaluations.len()];
+    for ((evaluation, losses), own) in evaluations.iter().zip(losses).zip(&mut of_sites) {
+        let losses = &losses[places.clone()];
+        counts.add(evaluate_run_known(evaluation, first, own, losses, &[], scratch));
+    }
+    for (place, (cell, server)) in cells.iter_mut().zip(servers).enumerate() {
+        let margins_db = of_sites.iter().map(|own| margin_db(&own[place]));
+        let largest_db = margins_db.clone().fold(f64::NEG_INFINITY, f64::max);
+        let near = margins_db.map(|own_db| largest_db - own_db <= 2.0 * KNOWN_ERROR_DB);
+        let near: Vec<bool> = near.collect();
+        if near.iter().filter(|is_near| **is_near).count() > 1 {
+            counts.decisions += 1;
+            let number = [first + place as u32];
+            let contested = evaluations.iter().zip(&mut of_sites).zip(&near);
+            for ((evaluation, own), _) in contested.filter(|(_, is_near)| **is_near) {
+                evaluate_cells(evaluation, &number, &mut own[place..=place], scratch);
+            }
+        }
+        (*cell, *server) = (of_sites[0][place], Server(0));
+        for (number, own) in (1..).zip(&of_sites[1..]) {
+            if is_better(&own[place], cell) {
+                (*cell, *server) = (own[place], Server(number));
+            }
+        }
+    }
+    counts
+}
+
+/// Link margin of a cell, dB; minus infinity without an answer.
+fn margin_db(cell: &Cell) -> f64 {
+    if cell.has_data() { cell.link_margin_db } else { f64::NEG_INFINITY }
+}
+
+/// True if a cell takes the place of another, of a site before it: a cell without an answer is below all others, and NaN
+/// is no margin.
+fn is_better(cell: &Cell, before: &Cell) -> bool {
+    cell.has_data() && (!before.has_data() || cell.link_margin_db > before.link_margin_db)
 }

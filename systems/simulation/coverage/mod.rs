@@ -15,14 +15,16 @@
 
 pub mod job;
 pub mod live;
+mod losses;
 
 pub use groundwave_model::coverage::{
     BadGrid, Block, CELLS_MAX, Cell, CoverageRequest, CoverageSite, Detail, Evaluation, Flags,
-    Grid, Layer, LayerCell, NO_DATA, NO_POWER, SIDE_MAX, Sampling, Scratch, Window, coverage,
-    evaluate, evaluate_grid, evaluate_layer, evaluate_run, evaluate_without_intervals, hundredths,
-    placement,
+    Grid, Layer, LayerCell, LossSource, NO_DATA, NO_POWER, SIDE_MAX, Sampling, Scratch, Window,
+    coverage, evaluate, evaluate_grid, evaluate_layer, evaluate_run, evaluate_without_intervals,
+    hundredths, placement,
 };
 pub use job::{CoverageJob, Progress, SITES_MAX, Server};
+pub use losses::EngineUse;
 
 #[cfg(test)]
 mod tests;

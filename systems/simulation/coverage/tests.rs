@@ -6,6 +6,7 @@ mod gaps;
 mod grids;
 mod jobs;
 mod live;
+mod losses;
 mod placement;
 
 use groundwave_model::radio::budget::Workspace;

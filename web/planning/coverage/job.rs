@@ -8,7 +8,7 @@ use groundwave_model::radio::{
 };
 use groundwave_model::terrain::geodesic::curvature_radii_m;
 use groundwave_simulation::coverage::{
-    Cell, CoverageRequest, Flags, Grid, NO_DATA, NO_POWER, Sampling, Server, hundredths,
+    Cell, CoverageRequest, EngineUse, Flags, Grid, NO_DATA, NO_POWER, Sampling, Server, hundredths,
 };
 use groundwave_simulation::deployment::PlannedNode;
 use tokio::sync::watch;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::super::wire::PACKET_BYTES;
+use super::super::wire::coverage::CoverageEngine;
 use super::super::wire::coverage::{
     Bounds, CellTile, CellVerdict, CoverageQuestion, CoverageSnapshot, CoverageStarted,
     CoverageStatistics, JobStatus, RESOLUTION, RateStep, Tile,
@@ -144,6 +145,7 @@ pub struct Job {
     has_cover: bool,
     cells: RwLock<Vec<StoredCell>>,
     failure: RwLock<Option<String>>,
+    engine: RwLock<Option<CoverageEngine>>,
     progress: watch::Sender<Progress>,
     cancelled: CancellationToken,
 }
@@ -212,6 +214,7 @@ impl Job {
             has_cover,
             cells: RwLock::default(),
             failure: RwLock::default(),
+            engine: RwLock::default(),
             progress: watch::Sender::new(begun),
             cancelled: CancellationToken::new(),
         }
@@ -265,6 +268,14 @@ impl Job {
         self.progress.send_modify(|progress| progress.rows_done = rows_done);
     }
 
+    /// Notes the work of another processor so far.
+    pub(super) fn note(&self, engine: Option<&EngineUse>) {
+        if let Some(engine) = engine {
+            let engine = Some(CoverageEngine::from(engine));
+            *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
+        }
+    }
+
     /// The job has ended, well or not; the first end counts.
     pub(super) fn end(&self, outcome: Result<(), String>) {
         let has_ended = matches!(self.progress().status, JobStatus::Done | JobStatus::Failed);
@@ -310,6 +321,7 @@ impl Job {
             job_id: self.id,
             status: progress.status,
             failure: self.failure(),
+            engine: self.engine.read().unwrap_or_else(PoisonError::into_inner).clone(),
             source_node_id: self.asked.source,
             radius_km: self.asked.radius_km,
             rx_height_agl_m: self.receiver().height_agl_m,

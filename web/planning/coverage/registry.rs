@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
 use groundwave_http::spans::in_span;
+use groundwave_model::coverage::LossSource;
 use groundwave_model::terrain::{SharedTerrain, Terrain};
 use groundwave_simulation::coverage::CoverageJob;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,9 @@ const CANCELLED: &str = "the job was cancelled";
 
 /// Cells between two words of progress: some milliseconds of work.
 const CELLS_PER_STEP: u32 = 2048;
+
+/// The same with losses of another processor, each of whose calls takes a millisecond.
+const CELLS_PER_CALL: u32 = 1 << 15;
 
 /// A job that is kept.
 struct Slot {
@@ -116,12 +120,22 @@ impl Registry {
     }
 
     /// Takes a job of `client` on. It runs without anybody watching, and is evicted [`RETENTION`]
-    /// after its end, or earlier when the table is full.
+    /// after its end, or earlier when the table is full. Losses come from `source`, where there is one.
     ///
     /// # Errors
     /// When a value is not allowed or there are too many jobs that have not ended.
-    pub fn begin(&self, id: Uuid, client: Source, asked: JobRequest) -> Result<Uuid, Problem> {
+    pub fn begin(
+        &self,
+        id: Uuid,
+        client: Source,
+        asked: JobRequest,
+        source: Option<Arc<dyn LossSource>>,
+    ) -> Result<Uuid, Problem> {
         let work = CoverageJob::of_sites(asked.setups.clone(), asked.grid, self.terrain.current())?;
+        let work = match source {
+            Some(source) => work.with_losses(source),
+            None => work,
+        };
         let job = Arc::new(Job::new(id, asked, self.terrain.has_cover()));
         {
             let mut table = self.table();
@@ -207,7 +221,9 @@ fn compute(job: &Job, work: &mut CoverageJob, stop: &CancellationToken) -> Resul
             return Err(CANCELLED.to_owned());
         }
         let before = work.progress().rows_done;
-        let after = work.step(CELLS_PER_STEP);
+        let cells = if work.engine_use().is_some() { CELLS_PER_CALL } else { CELLS_PER_STEP };
+        let after = work.step(cells);
+        job.note(work.engine_use());
         let rows = before..after.rows_done;
         let found = rows.flat_map(|row| work.row(row).iter().zip(work.servers(row)));
         job.add(after.rows_done, found);
@@ -268,7 +284,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_job_is_evicted_ten_minutes_after_its_end_and_not_before() {
         let registry = registry();
-        let id = registry.begin(Uuid::from_u128(1), client(1), asked()).unwrap();
+        let id = registry.begin(Uuid::from_u128(1), client(1), asked(), None).unwrap();
         done(&registry.get(id).unwrap()).await;
         tokio::time::sleep(Duration::from_secs(599)).await;
         assert_eq!(registry.get(id).unwrap().progress().rows_done, 4);
@@ -300,17 +316,17 @@ mod tests {
         let registry = registry();
         for i in 0..JOBS_MAX {
             let id = Uuid::from_u128(i as u128);
-            registry.begin(id, client(i % 2), asked()).unwrap();
+            registry.begin(id, client(i % 2), asked(), None).unwrap();
         }
         let id = Uuid::from_u128(JOBS_MAX as u128);
-        let refused = registry.begin(id, client(9), asked()).unwrap_err();
+        let refused = registry.begin(id, client(9), asked(), None).unwrap_err();
         assert_eq!(refused.status, 503);
         assert_eq!(refused.retry_after_s, Some(RETRY_S));
         for i in 0..JOBS_MAX {
             done(&registry.get(Uuid::from_u128(i as u128)).unwrap()).await;
         }
         tokio::time::sleep(RETENTION + Duration::from_secs(1)).await;
-        registry.begin(id, client(9), asked()).unwrap();
+        registry.begin(id, client(9), asked(), None).unwrap();
     }
 
     #[tokio::test(start_paused = true)]
@@ -318,12 +334,12 @@ mod tests {
         let registry = registry();
         let id = |i: usize| Uuid::from_u128(i as u128);
         for i in 0..JOBS_MAX {
-            registry.begin(id(i), client(usize::from(i == 0)), asked()).unwrap();
+            registry.begin(id(i), client(usize::from(i == 0)), asked(), None).unwrap();
             done(&registry.get(id(i)).unwrap()).await;
             // The paused clock goes on once every other task waits: the registry has noted the end.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        registry.begin(id(JOBS_MAX), client(2), asked()).unwrap();
+        registry.begin(id(JOBS_MAX), client(2), asked(), None).unwrap();
         // The oldest of all belongs to another client.
         assert!(registry.get(id(0)).is_ok());
         assert_eq!(registry.get(id(1)).unwrap_err().status, 404);
@@ -335,19 +351,19 @@ mod tests {
         let registry = registry();
         let id = |i: usize| Uuid::from_u128(i as u128);
         for i in 0..PENDING_PER_CLIENT_MAX {
-            registry.begin(id(i), client(1), asked()).unwrap();
+            registry.begin(id(i), client(1), asked(), None).unwrap();
         }
-        let refused = registry.begin(id(999), client(1), asked()).unwrap_err();
+        let refused = registry.begin(id(999), client(1), asked(), None).unwrap_err();
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(RETRY_S)));
-        registry.begin(id(999), client(2), asked()).unwrap();
+        registry.begin(id(999), client(2), asked(), None).unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_deleted_job_leaves_the_queue_and_its_watchers_are_told() {
         let registry = registry();
         let [first, second] = [1, 2].map(Uuid::from_u128);
-        registry.begin(first, client(1), asked()).unwrap();
-        registry.begin(second, client(1), asked()).unwrap();
+        registry.begin(first, client(1), asked(), None).unwrap();
+        registry.begin(second, client(1), asked(), None).unwrap();
         let job = registry.get(second).unwrap();
         registry.delete(second).unwrap();
         assert_eq!(registry.delete(second).unwrap_err().status, 404);

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::Planner;
 use super::coverage::{ReceiverPlace, receiver};
 use super::live_coverages::Live;
-use super::wire::coverage::Bounds;
+use super::wire::coverage::{Bounds, CoverageEngine};
 use super::wire::mesh_coverage::{
     MeshCoverageSetup, MeshCoverageState, MeshInterference, MeshTransmitter,
 };
@@ -61,6 +61,9 @@ pub async fn set_mesh_coverage(
         let duty_share = duty_percent / 100.0;
         coverage =
             coverage.with_interference(Interference { duty_share, shadowing_correlation })?;
+    }
+    if let Some(source) = planner.losses() {
+        coverage = coverage.with_losses(source);
     }
     let stop = planner.stop.child_token();
     let live = Arc::new(Live::new(setup, receiver, coverage, stop));
@@ -180,5 +183,6 @@ async fn state(live: &Live) -> MeshCoverageState {
         evaluated_cells: progress.evaluated_cells,
         nodes: nodes.into_iter().map(|own| own.map(node)).collect(),
         failure: live.failure(),
+        engine: coverage.engine_use().map(CoverageEngine::from),
     }
 }

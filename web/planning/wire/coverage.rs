@@ -1,7 +1,9 @@
 //! Coverage jobs.
 
 use groundwave_http::strict::{saturating, whole_number};
+use groundwave_model::coverage::KnownCounts;
 use groundwave_model::radio::{Assumptions, Indoor, Surroundings};
+use groundwave_simulation::coverage::EngineUse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -147,6 +149,29 @@ pub struct CoverageStatistics {
     pub rx_power_dbm_max: Option<f64>,
 }
 
+/// Work of a GPU in a coverage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoverageEngine {
+    /// GPU and driver.
+    pub name: String,
+    /// Cells within the radius of a site whose losses came from the GPU or the processor beside it, one for each
+    /// site.
+    pub cells: u64,
+    /// Of them evaluated as a whole by the processor: flagged, at decisions, short paths and voids.
+    pub processor_cells: u64,
+    /// First reason for evaluating sites on the processor alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+}
+
+impl From<&EngineUse> for CoverageEngine {
+    fn from(engine: &EngineUse) -> Self {
+        let KnownCounts { cells, other_model, flagged, decisions } = engine.counts;
+        let (name, fallback) = (engine.name.clone(), engine.fallback.clone());
+        Self { name, cells, processor_cells: other_model + flagged + decisions, fallback }
+    }
+}
+
 /// State and cells of a coverage job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageSnapshot {
@@ -156,6 +181,9 @@ pub struct CoverageSnapshot {
     pub status: JobStatus,
     /// Cause of failure, if it failed.
     pub failure: Option<String>,
+    /// Work of a GPU; absent where the server has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<CoverageEngine>,
     /// Transmitting node.
     pub source_node_id: Uuid,
     /// Half the side of the square, km.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::coverage::Bounds;
+use super::coverage::{Bounds, CoverageEngine};
 use super::radio::RadioConfig;
 
 /// Settings of a live coverage.
@@ -103,6 +103,9 @@ pub struct MeshCoverageState {
     pub nodes: Vec<Option<MeshTransmitter>>,
     /// Reason why the nodes of the deployment cannot be followed; null while they are.
     pub failure: Option<String>,
+    /// Work of a GPU; absent where the server has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<CoverageEngine>,
 }
 
 /// Transmitting node of a live coverage.

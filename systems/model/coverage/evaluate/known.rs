@@ -30,6 +30,36 @@ pub fn evaluate_known(
     scratch.known_counts
 }
 
+/// Evaluates consecutive cells in row-major order as [`evaluate_known`] does, of which `first` is the index of the
+/// first.
+///
+/// # Panics
+/// If `losses` has another length.
+pub fn evaluate_run_known(
+    evaluation: &Evaluation<'_>,
+    mut first: u32,
+    mut cells: &mut [Cell],
+    mut losses: &[KnownLoss],
+    thresholds_db: &[f64],
+    scratch: &mut Scratch,
+) -> KnownCounts {
+    assert_eq!(cells.len(), losses.len(), "a loss for each cell");
+    let columns = evaluation.grid.columns();
+    let mut counts = KnownCounts::default();
+    while !cells.is_empty() {
+        let column = first % columns;
+        let count = cells.len().min((columns - column) as usize);
+        let (row, below) = cells.split_at_mut(count);
+        let (own, rest) = losses.split_at(count);
+        let row = ArrayViewMut2::from_shape([1, count], row).expect("one row of its length");
+        let own = ArrayView2::from_shape([1, count], own).expect("one row of its length");
+        let place = [first / columns, column];
+        counts.add(evaluate_known(evaluation, place, row, &own, thresholds_db, scratch));
+        (first, cells, losses) = (first + count as u32, below, rest);
+    }
+    counts
+}
+
 impl Scratch {
     /// [`Scratch::run`] with losses that are known.
     pub(super) fn run_known(

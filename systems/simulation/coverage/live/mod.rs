@@ -5,16 +5,19 @@
 //! their server again from all layers; nothing else is computed. Like a [`super::job`], it lives beside
 //! the main world, because its cells are no history to replay.
 
+mod contest;
 mod servers;
 
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use groundwave_model::coverage::{LossSource, evaluate_layer_by};
 use groundwave_model::radio::BadValue;
 use groundwave_model::sweep::interference::{Channel, Demand, SHADOWING_CORRELATION_MAX};
 use groundwave_model::terrain::Terrain;
 
 use super::job::{CellIndex, row_of};
+use super::losses::{self, EngineUse, Losses};
 use super::{CoverageRequest, Detail, Grid, Layer, NO_POWER, Window, evaluate_layer};
 use crate::site::{NodeId, WorldTerrain};
 
@@ -171,7 +174,9 @@ impl LiveCoverage {
         world.init_resource::<Dirty>();
         world.init_resource::<LiveProgress>();
         let mut schedule = Schedule::default();
-        schedule.add_systems((evaluate_stale_layer, servers::choose_servers).chain());
+        let systems = (evaluate_stale_layer, contest::settle_contests, servers::choose_servers);
+        world.init_resource::<contest::Fresh>();
+        schedule.add_systems(systems.chain());
         Ok(Self { world, schedule, slots: Vec::new() })
     }
 
@@ -183,6 +188,20 @@ impl LiveCoverage {
         interference.check()?;
         self.world.insert_resource(interference);
         Ok(self)
+    }
+
+    /// The same with losses of another processor, before the first transmitter is set: servers, and cells with enough
+    /// power, are those of the exact evaluation.
+    #[must_use]
+    pub fn with_losses(mut self, source: Arc<dyn LossSource>) -> Self {
+        losses::insert(&mut self.world, source);
+        self
+    }
+
+    /// Work of another processor; `None` without one.
+    #[must_use]
+    pub fn engine_use(&self) -> Option<&EngineUse> {
+        self.world.get_resource::<EngineUse>()
     }
 
     /// Sets all transmitters, each once, in any order. Those that are the same as before keep their
@@ -320,6 +339,9 @@ fn evaluate_stale_layer(
     raster: Res<Raster>,
     ground: Res<WorldTerrain>,
     interference: Option<Res<Interference>>,
+    source: Option<Res<Losses>>,
+    mut engine_use: Option<ResMut<EngineUse>>,
+    mut fresh: ResMut<contest::Fresh>,
     mut stale: Query<(Entity, &Transmitter, &Slot, &mut Layer), With<Stale>>,
     mut dirty: ResMut<Dirty>,
     mut progress: ResMut<LiveProgress>,
@@ -331,7 +353,23 @@ fn evaluate_stale_layer(
     };
     dirty.0.push(layer.window);
     let detail = if interference.is_some() { Detail::Deciles } else { Detail::Power };
-    *layer = evaluate_layer(&transmitter.setup, &raster.0, &*ground.0, detail);
+    let (setup, grid, terrain) = (&transmitter.setup, &raster.0, &*ground.0);
+    let known = match (&source, &mut engine_use) {
+        (Some(source), Some(engine_use)) => {
+            let known = match detail {
+                Detail::Power => evaluate_layer_by(&*source.0, setup, grid, terrain),
+                Detail::Deciles => Err("interference counts".to_owned()),
+            };
+            let known = known.map_err(|reason| engine_use.note(reason)).ok();
+            known.map(|(layer, counts)| {
+                engine_use.counts.add(counts);
+                layer
+            })
+        }
+        _ => None,
+    };
+    fresh.0 = known.is_some().then_some(entity);
+    *layer = known.unwrap_or_else(|| evaluate_layer(setup, grid, terrain, detail));
     dirty.0.push(layer.window);
     progress.evaluated_cells += layer.window.len();
     progress.stale -= 1;
