@@ -103,7 +103,7 @@ fn section_points(
         if text.starts_with(|first: char| first.is_alphabetic()) {
             break;
         }
-        let Some([angle, loss]) = pair(uncommented(text)) else {
+        let Some([angle, loss]) = pair(without_remark(text)) else {
             return Err(lines.error_at(*line, "point", quoted(text), "an angle and a loss"));
         };
         points.push((lines.angle_deg(*line, angle)?, lines.level_db(*line, loss)?));
@@ -119,7 +119,7 @@ fn section_points(
 }
 
 /// A line without a comment behind `//`, `#` or `!`.
-fn uncommented(line: &str) -> &str {
+fn without_remark(line: &str) -> &str {
     let line = line.split("//").next().unwrap_or_default();
     without_comment(without_comment(line, '#'), '!')
 }

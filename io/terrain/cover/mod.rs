@@ -115,8 +115,8 @@ pub struct LandCover {
     buildings: Layer,
     tables: Vec<OwnTable>,
     sources: Vec<CoverSource>,
-    /// A canopy too high for trees was named in the log.
-    is_canopy_told: AtomicBool,
+    /// The log names a canopy too high for trees.
+    has_canopy_warning: AtomicBool,
 }
 
 /// A reader of one layer near one position after the other.
@@ -239,7 +239,7 @@ impl LandCover {
             buildings: Layer { mosaic: buildings, classes: Vec::new() },
             tables,
             sources,
-            is_canopy_told: AtomicBool::new(false),
+            has_canopy_warning: AtomicBool::new(false),
         }
     }
 
@@ -364,7 +364,7 @@ impl LandCover {
     fn canopy_m(&self, near: &mut Near, at: [f64; 2]) -> Option<f32> {
         let (number, height_m) = self.canopy.value(near, at)?;
         let is_tree = height_m <= CANOPY_MAX_M;
-        if !is_tree && !self.is_canopy_told.swap(true, Ordering::Relaxed) {
+        if !is_tree && !self.has_canopy_warning.swap(true, Ordering::Relaxed) {
             let name = &self.canopy.mosaic.raster(number).name;
             tracing::warn!(
                 "land cover: {name}: a canopy of {height_m} m, allowed up to {CANOPY_MAX_M} m: heights above count as \

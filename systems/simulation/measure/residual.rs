@@ -45,13 +45,13 @@ pub struct Residual {
 /// as free space goes: the difference of 20 log f.
 #[must_use]
 pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<Residual> {
-    compared(nodes, links, level).filter(|(_, is_bound)| !is_bound).map(|(residual, _)| residual)
+    difference(nodes, links, level).filter(|(_, is_bound)| !is_bound).map(|(residual, _)| residual)
 }
 
 /// Maximum of the measured loss minus that of the model, dB, where the receiver reported the most that it can.
 #[must_use]
 pub fn excess_at_most_db(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<f64> {
-    let bound = compared(nodes, links, level).filter(|(_, is_bound)| *is_bound);
+    let bound = difference(nodes, links, level).filter(|(_, is_bound)| *is_bound);
     bound.map(|(residual, _)| residual.excess_loss_db)
 }
 
@@ -70,7 +70,11 @@ fn farther_db(station: &Station, values: &Measured) -> f64 {
 }
 
 /// Difference to the model, and `true` where it is the maximum of the one that would be measured.
-fn compared(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<(Residual, bool)> {
+fn difference(
+    nodes: &[NodeView],
+    links: &[LinkView],
+    level: &LevelView,
+) -> Option<(Residual, bool)> {
     let (link, direction) = direction(links, (level.from, level.to))?;
     if link.budget.distance_m <= 0.0 {
         return None;
