@@ -157,6 +157,7 @@ fn calibration(local: &[Link], place: &Place, environment: &Environment) -> Cali
             frequency_mhz: place.transmitter.radio.frequency_mhz,
             distance_m: link.distance_m,
             excess_db: Some(link.loss_db - model_db),
+            excess_at_most_db: None,
             prior: Prior {
                 mean_db: prediction.path_loss_db - model_db,
                 place_sigma_db: prediction.place_sigma_db,

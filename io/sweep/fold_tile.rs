@@ -138,7 +138,10 @@ impl<'p> TileFold<'p> {
             Layer::Best => values(|cell| cell.best.map(f32::from)),
             Layer::Second => values(|cell| cell.second.map(f32::from)),
             Layer::Servers => values(|cell| cell.margin_db.map(|_| f32::from(cell.servers))),
-            Layer::Margin => values(|cell| cell.margin_db),
+            // A receiver that decodes none of the sites has no margin.
+            Layer::Margin => {
+                values(|cell| cell.margin_db.filter(|margin_db| margin_db.is_finite()))
+            }
             Layer::Level(wanted) => {
                 let mut levels = self.levels.iter();
                 let found = levels.find(|(level, _)| *level == wanted);

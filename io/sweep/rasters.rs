@@ -189,8 +189,9 @@ impl<'a> SiteRaster<'a> {
         let bands = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm, &answers.margin_db];
         let known = |values: &Vec<f32>| -> Vec<f32> {
             let cells = values.iter().zip(&answers.flags);
+            // A receiver that cannot decode the site has no margin.
             let value = |(&value, &flags): (&f32, &u8)| {
-                if is_answered(flags) { value } else { f32::NAN }
+                if is_answered(flags) && value.is_finite() { value } else { f32::NAN }
             };
             cells.map(value).collect()
         };

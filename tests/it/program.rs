@@ -214,6 +214,13 @@ fn values_of_a_station_that_no_option_names_are_shown_as_assumed() {
     );
     let options = ["--radio", "ptp_5g8", "--gain-dbi", "20", "--height", "12"];
     assert_eq!(line(bare, &options), None);
+    let folder = tempfile::tempdir().unwrap();
+    let pattern = folder.path().join("omni.ant");
+    std::fs::write(&pattern, "0\n".repeat(360)).unwrap();
+    let options = ["--radio", "ptp_5g8", "--height", "12", "--pattern", pattern.to_str().unwrap()];
+    let gain = "gain of 2.15 dBi, as the file of the pattern has none";
+    assert_eq!(line(bare, &options).as_deref(), Some(gain));
+    assert_eq!(line(bare, &[&options[..], &["--gain-dbi", "16"]].concat()), None);
     let value = json(&[&["--json", "link", "--flat-earth"], &bare[..]].concat());
     let end = &value["assumed_stations"][1];
     assert_eq!((&end["radio"], &end["height_agl_m"]), (&"wifi_5g_mesh".into(), &10.0.into()));

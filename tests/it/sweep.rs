@@ -402,6 +402,10 @@ fn masts_that_the_receiver_cannot_decode_cover_nothing() {
     assert_eq!(figure(&other, "likely_percent"), 0.0);
     assert_eq!(other["undecodable_sites"], serde_json::json!(["west", "east"]));
     assert!(errors.contains("cannot decode west, east"), "{errors}");
+    let (out, products) =
+        (folder.path().join("all"), "margin,sites,site_maps,kmz,outlines,sheet,cells");
+    stdout(&sweep(&scenario, &out, &["--products", products]));
+    assert!(out.join("sites/000_west.tif").is_file());
 }
 
 #[test]

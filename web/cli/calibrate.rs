@@ -8,9 +8,9 @@ use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_model::radio::budget::Workspace;
-use groundwave_model::radio::{Area, FittedWith};
+use groundwave_model::radio::{Area, FittedWith, Station};
 use groundwave_model::terrain::GeoPoint;
-use groundwave_scenario::calibration_profile;
+use groundwave_scenario::{calibration_profile, formats};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory, PlaceLevels};
@@ -18,8 +18,8 @@ use groundwave_simulation::link::{Inputs, judge, trace};
 use groundwave_simulation::measure::calibrate::{
     Fitted, LOSS_DB_MAX, Prior, Sample, below_sensitivity, fit, out_of_reach,
 };
-use groundwave_simulation::measure::{self, LinkDirection, Place};
-use groundwave_simulation::site::NodeView;
+use groundwave_simulation::measure::{LinkDirection, Place};
+use groundwave_simulation::site::NodeId;
 use groundwave_text::{Align, Table, percent, signed};
 use serde::Serialize;
 
@@ -100,9 +100,9 @@ impl Calibrate {
         };
         // What the prediction has beyond the model: surroundings that nobody described, walls.
         let mut workspace = Workspace::default();
-        let mut expected = |nodes: [&NodeView; 2], [from, to]: [GeoPoint; 2]| {
+        let mut expected = |stations: [&Station; 2], [from, to]: [GeoPoint; 2]| {
             let profile = trace(&inputs, from, to, None);
-            let ends = [(from, &nodes[0].station), (to, &nodes[1].station)];
+            let ends = [(from, stations[0]), (to, stations[1])];
             let (result, _) = judge(&inputs, &profile, ends[0], ends[1], &mut workspace).ok()?;
             let prediction = &result.prediction;
             let prior = Prior {
@@ -115,31 +115,32 @@ impl Calibrate {
         let (mut without_ground, mut positions, mut stations) = (0, Vec::new(), Vec::new());
         let mut directions = 0_usize;
         let mut samples_of = |(way, past): (&LinkDirection, &LevelHistory)| {
-            let ends = view.node(way.0).zip(view.node(way.1));
-            let Some((from, to)) = ends else { return Vec::new() };
-            let at_end = measure::direction(&view.links, *way);
-            let has_ground = at_end.is_none_or(|(link, _)| link.budget.ground.is_enough());
-            let is_moving = past.places.len() > 1;
-            let sample = |(place, levels): (&Place, &PlaceLevels)| {
-                // Of a link that stands still, the median of all of its measurements.
-                let (excess_db, delivery_prob) = match is_moving {
-                    true => (levels.excess_db(), levels.delivery_prob()),
-                    false => (past.excess.median_db(), past.delivery.median_db()),
-                };
-                // Neither a level nor a packet that was missed says nothing.
-                if excess_db.is_none() && delivery_prob != Some(0.0) {
+            let station = |id: NodeId| history.levels.stations.get(&id);
+            let Some((from, to)) = station(way.0).zip(station(way.1)) else { return Vec::new() };
+            let has_ground = past.places.values().any(|place| place.has_ground);
+            let is_one = past.places.len() == 1;
+            let sample = |((place, _), levels): (&(Place, usize), &PlaceLevels)| {
+                // Of a link that stands still, the median of all of its levels.
+                let excess_db = if is_one { past.excess.median_db() } else { levels.excess_db() };
+                let excess_at_most_db = levels.excess_at_most_db();
+                let delivery_prob = levels.delivery_prob();
+                // Neither a level nor a packet that was missed says nothing, nor does an invented position.
+                let has_level = excess_db.or(excess_at_most_db).is_some();
+                let is_placed = !levels.positions.iter().any(|at| formats::is_placeholder(*at));
+                if !is_placed || (!has_level && delivery_prob != Some(0.0)) {
                     return None;
                 }
                 let [one, other] = *place;
                 let (prior, sensitivity_dbm) = expected([from, to], levels.positions)?;
                 positions.extend(levels.positions);
-                stations.extend([&from.station, &to.station]);
+                stations.extend([from, to]);
                 Some(Sample {
                     way: *way,
                     place: if way.0 <= way.1 { [one, other] } else { [other, one] },
-                    frequency_mhz: levels.frequency_mhz.unwrap_or(from.station.radio.frequency_mhz),
+                    frequency_mhz: levels.frequency_mhz,
                     distance_m: levels.distance_m,
                     excess_db,
+                    excess_at_most_db,
                     prior,
                     limit_db: levels.link_margin_db,
                     sensitivity_dbm,

@@ -56,7 +56,7 @@ struct Document<'a> {
     assumptions: &'a Assumptions,
     /// Antenna presets of the ends that were assumed; null where one is named.
     assumed_antennas: [Option<&'a str>; 2],
-    /// Radio presets, antenna presets and heights of the ends that were assumed; null where one is named.
+    /// Radio presets, antenna presets, heights and gains of the ends that were assumed; null where one is named.
     assumed_stations: [Assumed; 2],
     /// Name of the calibration profile.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,13 +172,15 @@ pub fn sources(path: &Path, profile: &Profile) -> String {
 
 /// Values of the stations that no option names; `None` where all are named.
 fn assumed_stations(ends: [Assumed; 2]) -> Option<String> {
-    let [radio, antenna, height] = [
+    let [radio, antenna, height, gain] = [
         both(ends.map(|end| end.radio.map(str::to_owned))).map(|text| format!("radio {text}")),
         both(ends.map(|end| end.antenna.map(str::to_owned))).map(|text| format!("antenna {text}")),
         both(ends.map(|end| end.height_agl_m.map(|height_m| height_m.to_string())))
             .map(|text| format!("{text} m above ground")),
+        both(ends.map(|end| end.gain_dbi.map(|dbi| dbi.to_string())))
+            .map(|text| format!("gain of {text} dBi, as the file of the pattern has none")),
     ];
-    let values: Vec<_> = [radio, antenna, height].into_iter().flatten().collect();
+    let values: Vec<_> = [radio, antenna, height, gain].into_iter().flatten().collect();
     (!values.is_empty()).then(|| format!("not named, assumed: {}", values.join(", ")))
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Lines `KEY:,value`, and behind each `PATCUT` lines of an angle and a level. `AZ` and `H` are horizontal cuts,
 //! clockwise from the boresight, `EL` and `V` vertical ones, positive above the horizon (annexes A and C of
-//! WG16.99.050). `GUNITS` names the unit of the gain and that of the levels: `DBI/DBR` by default; `LIN` is a
-//! field ratio. Of several cuts of a plane the first whose polarisations agree counts, as in `V/V`.
+//! WG16.99.050). `GUNITS` names the unit of the gain and that of the levels: `DBI/DBR` by default; `LIN` is a ratio
+//! of powers as a gain, and of fields as a level. Of several cuts of a plane the first whose polarisations agree counts, as in `V/V`.
 
 use groundwave_propagation::numeric::log10;
 use groundwave_propagation::polarization::Polarization;
 
-use super::lines::{Lines, number, quoted, without_comment};
+use super::lines::{Lines, frequency_mhz, number, quoted, without_comment};
 use super::turn::{Point, ends_db, is_ahead, mirrored, turn};
 use super::{DIPOLE_DBI, PatternError, Raw, polarization};
 
@@ -26,6 +26,8 @@ struct Cut {
     is_vertical: bool,
     is_copolar: bool,
     polarization: Option<Polarization>,
+    /// Frequency, MHz, where the file states one for its cuts.
+    frequency_mhz: Option<f64>,
     /// Line of its `PATCUT`.
     line: usize,
     /// Number of points that the file states, and its line.
@@ -40,8 +42,19 @@ struct Header {
     maker: String,
     model: String,
     units: Option<(usize, String)>,
-    gain: Option<f64>,
+    gain: Option<Gain>,
+    /// Gains at the ends of the band.
+    edge_gains: [Option<Gain>; 2],
     frequency_mhz: [Option<f64>; 2],
+    /// Frequency of the cuts that follow, MHz.
+    pattern_mhz: Option<f64>,
+}
+
+/// A gain, with its unit above dBi, dB, where it has one of its own.
+#[derive(Clone, Copy)]
+struct Gain {
+    value: f64,
+    above_dbi: Option<f64>,
 }
 
 /// True for a file with a key of the format and a cut.
@@ -75,9 +88,14 @@ pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
             "MODNUM" => header.model = value.to_owned(),
             "GUNITS" => header.units = Some((line, value.to_ascii_uppercase())),
             "MDGAIN" => header.gain = gain(lines, line, value)?,
-            "LOWFRQ" => header.frequency_mhz[0] = number(value),
-            "HGHFRQ" => header.frequency_mhz[1] = number(value),
-            "PATCUT" => cuts.push(cut(lines, line, value)?),
+            "LWGAIN" => header.edge_gains[0] = gain(lines, line, value)?,
+            "HGGAIN" => header.edge_gains[1] = gain(lines, line, value)?,
+            "LOWFRQ" => header.frequency_mhz[0] = frequency_mhz(value),
+            "HGHFRQ" => header.frequency_mhz[1] = frequency_mhz(value),
+            "PATFRE" => header.pattern_mhz = frequency_mhz(value),
+            "PATCUT" => {
+                cuts.push(Cut { frequency_mhz: header.pattern_mhz, ..cut(lines, line, value)? })
+            }
             "POLARI" => {
                 let agrees = value.split_once('/').is_none_or(|(a, b)| a.trim() == b.trim());
                 let own = polarization(value.split('/').next().unwrap_or_default());
@@ -97,27 +115,33 @@ pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
 
 fn cut(lines: &Lines<'_>, line: usize, value: &str) -> Result<Cut, PatternError> {
     let is_vertical = match value.to_ascii_uppercase().as_str() {
-        "AZ" | "H" => false,
-        "EL" | "V" => true,
+        "AZ" | "AZIMUTH" | "H" | "HORIZONTAL" => false,
+        "EL" | "ELEVATION" | "V" | "VERTICAL" => true,
         _ => return Err(lines.error_at(line, "PATCUT", quoted(value), "AZ, EL, H or V")),
     };
     Ok(Cut {
         is_vertical,
         is_copolar: true,
         polarization: None,
+        frequency_mhz: None,
         line,
         count: None,
         points: Vec::new(),
     })
 }
 
-fn gain(lines: &Lines<'_>, line: usize, value: &str) -> Result<Option<f64>, PatternError> {
-    if value.is_empty() {
+/// A gain: `17`, `17 dBi`, or `17,0.5` with its tolerance behind it.
+fn gain(lines: &Lines<'_>, line: usize, value: &str) -> Result<Option<Gain>, PatternError> {
+    let lower = value.split([',', ';']).next().unwrap_or_default().trim().to_ascii_lowercase();
+    if lower.is_empty() {
         return Ok(None);
     }
-    let gain =
-        number(value).ok_or_else(|| lines.error_at(line, "MDGAIN", quoted(value), "a number"));
-    gain.map(Some)
+    let of_unit =
+        |(unit, above_dbi): (&str, f64)| Some((lower.strip_suffix(unit)?, Some(above_dbi)));
+    let (text, above_dbi) =
+        [("dbi", 0.0), ("dbd", DIPOLE_DBI)].into_iter().find_map(of_unit).unwrap_or((&lower, None));
+    let refused = || lines.error_at(line, "gain", quoted(value), "a number");
+    Ok(Some(Gain { value: number(text).ok_or_else(refused)?, above_dbi }))
 }
 
 /// Angle and level of a line, apart by commas, semicolons, tabs or spaces; a phase behind them does not count.
@@ -136,7 +160,7 @@ fn point(lines: &Lines<'_>, line: usize, text: &str) -> Result<(usize, f64, f64)
 /// The antenna of its cuts.
 fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternError> {
     let (units_line, units) = header.units.unwrap_or((0, "DBI/DBR".to_owned()));
-    let (gain_unit, level_unit) = units.split_once('/').unwrap_or((&units, "DBR"));
+    let (gain_unit, level_unit) = units.split_once(['/', ',']).unwrap_or((&units, "DBR"));
     let above_dbi = |unit: &str| match unit.trim() {
         "DBI" | "DBR" => Ok(0.0),
         "DBD" => Ok(DIPOLE_DBI),
@@ -145,8 +169,15 @@ fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternEr
             Err(lines.error_at(units_line, "GUNITS", quoted(&units), allowed))
         }
     };
-    let gain_above_dbi = above_dbi(gain_unit)?;
-    let stated_dbi = header.gain.map(|gain| gain + gain_above_dbi);
+    let is_power_ratio = gain_unit.trim() == "LIN";
+    let gain_above_dbi = if is_power_ratio { 0.0 } else { above_dbi(gain_unit)? };
+    let gain_dbi = |gain: Gain| match gain.above_dbi {
+        None if is_power_ratio => 10.0 * log10(gain.value.max(f64::MIN_POSITIVE)),
+        own => gain.value + own.unwrap_or(gain_above_dbi),
+    };
+    let [low_dbi, high_dbi] = header.edge_gains.map(|gain| gain.map(gain_dbi));
+    let middle_dbi = low_dbi.zip(high_dbi).map(|(low, high)| f64::midpoint(low, high));
+    let stated_dbi = header.gain.map(gain_dbi).or(middle_dbi).or(low_dbi).or(high_dbi);
     let horizontal = plane(lines, cuts, false)?;
     let vertical = plane(lines, cuts, true)?;
     let polarization = horizontal.polarization.filter(|own| Some(*own) == vertical.polarization);
@@ -175,7 +206,8 @@ fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternEr
     };
     let name = format!("{} {}", header.maker, header.model).trim().to_owned();
     let [low, high] = header.frequency_mhz;
-    let frequency_mhz = low.zip(high).map(|(low, high)| (low + high) / 2.0).or(low).or(high);
+    let middle = low.zip(high).map(|(low, high)| (low + high) / 2.0);
+    let frequency_mhz = horizontal.frequency_mhz.or(middle).or(low).or(high);
     let name = Some(name).filter(|name| !name.is_empty());
     Ok(Raw { name, gain_dbi, frequency_mhz, polarization, horizontal_db, vertical_db })
 }

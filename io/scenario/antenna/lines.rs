@@ -115,7 +115,44 @@ pub(super) fn numbers<const N: usize>(line: &str) -> Option<[f64; N]> {
 
 /// Words of a line.
 pub(super) fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split([' ', '\t', ';']).filter(|word| !word.is_empty())
+    let is_between = |letter: char| letter.is_whitespace() || letter == ';';
+    line.split(is_between).filter(|word| !word.is_empty())
+}
+
+/// Frequencies that a radio may have, MHz.
+const FREQUENCY_MHZ: std::ops::RangeInclusive<f64> = 10.0..=100_000.0;
+
+/// Minimum lower end of a band whose ends are apart by a comma, MHz.
+const BAND_MHZ_MIN: f64 = 100.0;
+
+/// Frequency, MHz, of `1900`, `1900 MHz` or `1.9 GHz`, in the middle of `1710-1880` or `2400,2500`; another text has
+/// none. Below 10 without a unit it counts GHz: no antenna is for so few MHz.
+pub(super) fn frequency_mhz(value: &str) -> Option<f64> {
+    let lower = value.to_ascii_lowercase();
+    let is_part = |letter: char| letter.is_ascii_digit() || ".,".contains(letter);
+    let has_digit = |part: &&str| part.contains(|letter: char| letter.is_ascii_digit());
+    let parts = lower.split(|letter: char| !is_part(letter)).filter(has_digit);
+    let mut numbers = Vec::new();
+    for part in parts {
+        // A comma is that of a fraction, unless the number behind it is the upper end of a band.
+        let band = part.split_once(',').and_then(|(low, high)| number(low).zip(number(high)));
+        match band.filter(|(low, high)| *low >= BAND_MHZ_MIN && high > low) {
+            Some((low, high)) => numbers.extend([low, high]),
+            None => numbers.push(number(part)?),
+        }
+    }
+    let is_few = numbers.iter().all(|value| value < FREQUENCY_MHZ.start());
+    let factor = match (lower.contains("ghz"), lower.contains("mhz")) {
+        (true, _) => 1e3,
+        (false, false) if is_few => 1e3,
+        _ => 1.0,
+    };
+    let middle_mhz = match numbers[..] {
+        [one] => one * factor,
+        [low, high] => f64::midpoint(low * factor, high * factor),
+        _ => return None,
+    };
+    Some(middle_mhz).filter(|mhz| FREQUENCY_MHZ.contains(mhz))
 }
 
 /// A text as it stands in an error: at most 40 characters.

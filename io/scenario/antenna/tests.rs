@@ -91,6 +91,87 @@ fn directions_above_the_gain_of_the_file_raise_it() {
 }
 
 #[test]
+fn gains_and_frequencies_are_read_as_makers_write_them() {
+    let point = |db: f64| format!("{db:.1}");
+    let minus = |db: f64| format!("-{db:.1}");
+    for (gain, gain_dbi) in [
+        ("17.5dBi (typ.)", Some(17.5)),
+        ("15.0 dBd +/- 0.5", Some(17.15)),
+        ("(dBi) 17", Some(17.0)),
+        ("16.33 dBd 18.48 dBi", Some(18.48)),
+        ("= 17 dBi", Some(17.0)),
+        ("17,5 dBic", Some(17.5)),
+        ("14.85", Some(17.0)),
+        ("", None),
+    ] {
+        assert_eq!(read("a", &msi(gain, point, "\n")).unwrap().gain_dbi, gain_dbi, "{gain}");
+    }
+    assert!(read("a", &msi("17 dB", point, "\n")).is_err());
+    for (frequency, frequency_mhz) in [
+        ("1710-1880", Some(1795.0)),
+        ("1710 - 1880 MHz", Some(1795.0)),
+        ("2400,2500", Some(2450.0)),
+        ("868,5", Some(868.5)),
+        ("5.8", Some(5800.0)),
+        ("1.7-1.9 GHz", Some(1800.0)),
+        ("0", None),
+        ("wideband", None),
+    ] {
+        let text = msi("17 dBi", point, "\n").replace("1900", frequency);
+        assert_eq!(read("a", &text).unwrap().frequency_mhz, frequency_mhz, "{frequency}");
+    }
+    let standard = adf("DBI/DBR", minus);
+    for (from, to, expected) in [
+        ("MDGAIN:,17", "MDGAIN:,17,1", (Some(17.0), Some(1900.0))),
+        ("MDGAIN:,17", "MDGAIN:,14.85 dBd", (Some(17.0), Some(1900.0))),
+        ("MDGAIN:,17", "LWGAIN:,16\r\nHGGAIN:,18", (Some(17.0), Some(1900.0))),
+        ("DBI/DBR", "LIN/DBR", (Some(12.304), Some(1900.0))),
+        ("NUMCUT:,3", "PATFRE:,1870", (Some(17.0), Some(1870.0))),
+        ("PATCUT:,AZ", "PATCUT:,Azimuth", (Some(17.0), Some(1900.0))),
+    ] {
+        let file = read("a", &standard.replace(from, to)).unwrap();
+        assert_eq!((file.gain_dbi, file.frequency_mhz), expected, "{to}");
+        is_wedge(&file);
+    }
+}
+
+#[test]
+fn points_may_have_comments_commas_and_other_spaces() {
+    let own = msi("17 dBi", |db| format!("{db:.1}"), "\n");
+    for text in [
+        own.replace("3.0 0.3\n", "3.0 0.3 // right\n").replace("5.0 0.5\n", "5.0 0.5 # more\n"),
+        own.replace("3.0 0.3\n", "3.0,0.3\n").replace("5.0 0.5\n", "5,0,0,5\n"),
+        own.replace("3.0 0.3\n", "3.0\u{a0}0.3\n"),
+        own.replace("HORIZONTAL 360", "HORIZONTAL 360.0 points"),
+    ] {
+        is_wedge(&read("a", &text).unwrap());
+    }
+    let twice = format!("{own}{own}");
+    let error = read("a", &twice).unwrap_err().to_string();
+    assert!(error.contains("found a second one, allowed one HORIZONTAL and"), "{error}");
+}
+
+#[test]
+fn front_of_a_vertical_cut_is_mirrored_behind() {
+    let mut text = "GAIN 5 dBi\nHORIZONTAL 36\n".to_owned();
+    (0..36).for_each(|index| {
+        let deg = index * 10;
+        let _ = writeln!(text, "{deg} {}", f64::from(deg.min(360 - deg)) / 10.0);
+    });
+    text += "VERTICAL 19\n";
+    (-9..=9).for_each(|index: i32| {
+        let _ = writeln!(text, "{} {}", index * 10, index.abs());
+    });
+    let pattern = read("a", &text).unwrap().pattern;
+    for (across_deg, up_deg, loss_db) in
+        [(0.0, -40.0, 4.0), (180.0, 0.0, 18.0), (180.0, -40.0, 22.0)]
+    {
+        let actual_db = pattern.loss_db(across_deg, up_deg);
+        assert!((actual_db - loss_db).abs() < 1e-9, "{across_deg} {up_deg}: {actual_db}");
+    }
+}
+
+#[test]
 fn uneven_angles_keep_their_points() {
     let text = "GAIN 5 dBi\nHORIZONTAL\n0 0\n0.5 1\n90 10\n180 20\n270 10\nVERTICAL\n0 0\n90 9\n180 20\n270 9\n";
     let pattern = read("a", text).unwrap().pattern;

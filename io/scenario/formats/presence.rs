@@ -94,7 +94,8 @@ impl Dataset {
         }
     }
 
-    /// Lets nodes with a track be there from its first fix to its last, with a single one for a step. One with measurements beyond that stays.
+    /// Lets nodes with a track be there from its first fix to its last, with a single one or a measurement at the last
+    /// one for a step more. One with measurements beyond that stays.
     pub(super) fn bound_by_fixes(&mut self) {
         let mut spans: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
         let mut measured: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
@@ -121,8 +122,10 @@ impl Dataset {
                 continue;
             }
             self.nodes[node as usize].comes_and_goes = true;
-            // A node that leaves as it comes is never there.
-            let leaves_s = if last_s > first_s { last_s } else { first_s + step_s };
+            // A node that leaves as it comes is never there, and one that leaves as it is measured was not measured.
+            let is_at_end = |[_, to_s]: &[f64; 2]| *to_s > last_s - step_s;
+            let stays = last_s <= first_s || measured.get(&node).is_some_and(is_at_end);
+            let leaves_s = if stays { last_s + step_s } else { last_s };
             self.event(leaves_s, Event::Leave(node), 0);
         }
         if beyond > 0 {

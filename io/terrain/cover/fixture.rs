@@ -6,6 +6,18 @@ pub fn geotiff(corner: [f64; 2], step_deg: f64, rows: &[Vec<u8>]) -> Vec<u8> {
     geotiff_of(&DEGREES, corner, step_deg, rows, rows.len())
 }
 
+/// The same with signed bytes.
+pub fn geotiff_signed(corner: [f64; 2], step_deg: f64, rows: &[Vec<i8>]) -> Vec<u8> {
+    let unsigned = |row: &Vec<i8>| row.iter().map(|value| value.cast_unsigned()).collect();
+    let rows: Vec<Vec<u8>> = rows.iter().map(unsigned).collect();
+    let mut file = geotiff(corner, step_deg, &rows);
+    // The kind of samples is the only entry of tag 339: unsigned numbers are 1, signed ones 2.
+    let tag = [83, 1, 3, 0, 1, 0, 0, 0, 1, 0];
+    let at = file.windows(tag.len()).position(|bytes| bytes == tag).unwrap();
+    file[at + tag.len() - 2] = 2;
+    file
+}
+
 /// A GeoTIFF file of bytes in strips of so many rows, with the keys of a system of coordinates; the corner is the
 /// north-western one.
 pub fn geotiff_of(
@@ -40,6 +52,7 @@ pub fn geotiff_of(
         (277, SHORT, shorts(&[1])),
         (278, LONG, longs(&[strip_rows as u32])),
         (279, LONG, longs(&lengths)),
+        (339, SHORT, shorts(&[1])),
         (33_550, DOUBLE, doubles(&[step, step, 0.0])),
         (33_922, DOUBLE, doubles(&[0.0, 0.0, 0.0, west, north, 0.0])),
         (34_735, SHORT, shorts(&all)),

@@ -8,7 +8,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_model::terrain::{Cover, CoverKind, CoverSource, Posts};
 use thiserror::Error;
@@ -59,6 +59,15 @@ pub enum CoverError {
         /// The raster.
         path: PathBuf,
     },
+    /// A layer of shares, errors or quality that is published beside the classes or heights of a product.
+    #[error(
+        "land cover: invalid file {}: found shares, errors or quality by its name, allowed classes or heights",
+        path.display()
+    )]
+    OtherLayer {
+        /// The raster.
+        path: PathBuf,
+    },
     /// Two folders below have a file of one name.
     #[error("land cover: invalid file {}: found a second one of this name, allowed one", path.display())]
     Name {
@@ -106,6 +115,8 @@ pub struct LandCover {
     buildings: Layer,
     tables: Vec<OwnTable>,
     sources: Vec<CoverSource>,
+    /// The log names a canopy too high for trees.
+    has_canopy_warning: AtomicBool,
 }
 
 /// A reader of one layer near one position after the other.
@@ -134,11 +145,19 @@ impl LandCover {
             return Err(CoverError::Name { path: second.path.clone() });
         }
         let (mut of_kind, mut sources) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
-        let (mut classes, mut tables) = (BTreeMap::new(), Vec::new());
+        let (mut classes, mut tables, mut other) = (BTreeMap::new(), Vec::new(), None);
         for file in files {
             let path = file.path.parent().unwrap_or(folder).join(CLASSES_FILE);
             let invalid = |source| CoverError::Classes { path: path.clone(), source };
             let own = table::read(&path).map_err(invalid)?;
+            if own.is_none() && table::is_other_layer(&file.name) {
+                tracing::warn!(
+                    path = %file.path.display(),
+                    "land cover: shares, errors or quality by its name: left out"
+                );
+                other = other.or(Some(file.path));
+                continue;
+            }
             if own.is_some() {
                 let digest = file_digest(&path).map_err(invalid)?;
                 tables.push(OwnTable { raster: file.name.clone(), path: path.clone(), digest });
@@ -170,7 +189,10 @@ impl LandCover {
             }
             of_kind[kind].push(raster);
         }
-        Ok(Self::of(of_kind, classes, tables, sources))
+        match other.filter(|_| of_kind.iter().all(Vec::is_empty)) {
+            Some(path) => Err(CoverError::OtherLayer { path }),
+            None => Ok(Self::of(of_kind, classes, tables, sources)),
+        }
     }
 
     /// Opens a raster where it is, of the product of its name; reads no samples yet.
@@ -182,6 +204,9 @@ impl LandCover {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         let unknown = || CoverError::Product { path: PathBuf::from(&url) };
+        if table::is_other_layer(&name) {
+            return Err(CoverError::OtherLayer { path: PathBuf::from(&url) });
+        }
         let product = table::product(&name).ok_or_else(unknown)?;
         let about = About::of_file(&name);
         let raster = Raster::open_remote(file, name.clone(), &about, Contents::Cover);
@@ -214,6 +239,7 @@ impl LandCover {
             buildings: Layer { mosaic: buildings, classes: Vec::new() },
             tables,
             sources,
+            has_canopy_warning: AtomicBool::new(false),
         }
     }
 
@@ -307,11 +333,12 @@ impl LandCover {
             let class = self.classes.classes[raster as usize].get(&(value as u16));
             class.copied().unwrap_or(UNKNOWN)
         });
-        let height_m = |layer: &Layer, near: &mut Near| layer.value(near, at).map(|(_, m)| m);
+        let building_m = |near: &mut Near| self.buildings.value(near, at).map(|(_, m)| m);
+        let canopy_m = |near: &mut Near| self.canopy_m(near, at);
         let class = match class {
             Some(class) => class,
             // Heights alone tell woods and houses from open ground.
-            None => match (height_m(&self.canopy, canopy), height_m(&self.buildings, buildings)) {
+            None => match (canopy_m(canopy), building_m(buildings)) {
                 (None, None) => UNKNOWN,
                 (_, Some(m)) if m > 0.0 => Class { kind: CoverKind::Suburban, height_agl_m: m },
                 (Some(m), _) if m >= CANOPY_TREES_M => {
@@ -321,9 +348,9 @@ impl LandCover {
             },
         };
         let height_agl_m = match class.kind {
-            CoverKind::Forest => height_m(&self.canopy, canopy).filter(|m| *m >= CANOPY_MIN_M),
+            CoverKind::Forest => canopy_m(canopy).filter(|m| *m >= CANOPY_MIN_M),
             CoverKind::Suburban | CoverKind::Urban | CoverKind::DenseUrban => {
-                let own = height_m(&self.buildings, buildings).filter(|m| *m > 0.0);
+                let own = building_m(buildings).filter(|m| *m > 0.0);
                 own.map(|m| m.clamp(BUILDINGS_M[0], BUILDINGS_M[1]))
             }
             CoverKind::Unknown | CoverKind::Open => None,
@@ -331,7 +358,25 @@ impl LandCover {
         let height_agl_m = height_agl_m.unwrap_or(class.height_agl_m).clamp(0.0, 1_000.0);
         Cover { kind: class.kind, height_agl_m }
     }
+
+    /// Height of the canopy at a position, deg. One that no tree has is none: samples in another unit than metres, or
+    /// of no data that the file does not state. The log names the first.
+    fn canopy_m(&self, near: &mut Near, at: [f64; 2]) -> Option<f32> {
+        let (number, height_m) = self.canopy.value(near, at)?;
+        let is_tree = height_m <= CANOPY_MAX_M;
+        if !is_tree && !self.has_canopy_warning.swap(true, Ordering::Relaxed) {
+            let name = &self.canopy.mosaic.raster(number).name;
+            tracing::warn!(
+                "land cover: {name}: a canopy of {height_m} m, allowed up to {CANOPY_MAX_M} m: heights above count as \
+                 unknown"
+            );
+        }
+        is_tree.then_some(height_m)
+    }
 }
+
+/// Maximum height of a canopy, m above ground: the highest known tree has 116 m.
+const CANOPY_MAX_M: f32 = 130.0;
 
 const UNKNOWN: Class = Class { kind: CoverKind::Unknown, height_agl_m: 0.0 };
 

@@ -67,6 +67,45 @@ const ETH_CANOPY: &str =
 const META_CANOPY: &str = "Meta and World Resources Institute, canopy height maps, CC BY 4.0";
 const BUILT_HEIGHT: &str = "European Commission, JRC, GHS-BUILT-H R2023A";
 
+/// Layers without classes or heights that are published beside those of a product: shares, errors, quality, changes.
+const OTHER_LAYERS: [(&str, &[&str]); 3] = [
+    ("worldcover", &["inputquality", "ndvi", "swir", "rgbnir", "s1vv", "gamma0"]),
+    (
+        "nlcd",
+        &[
+            "tcc",
+            "canopy",
+            "impervious",
+            "fctimp",
+            "impdsc",
+            "lndchg",
+            "lndcnf",
+            "spcchg",
+            "change",
+        ],
+    ),
+    ("canopy", &["cover", "percent", "fraction", "density"]),
+];
+
+/// `true` for a file of a product that has neither classes nor heights, by its name.
+pub(super) fn is_other_layer(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let stem = lower.rsplit_once('.').map_or(lower.as_str(), |(stem, _)| stem);
+    let is_spread = product(name).is_some_and(|product| product.values == Values::CanopyHeights)
+        && ["_sd", "_std"].iter().any(|ending| stem.ends_with(ending));
+    let is_other = |(product, parts): &(&str, &[&str])| {
+        let is_height = *product == "canopy" && stem.contains("height");
+        stem.contains(product) && !is_height && parts.iter().any(|part| stem.contains(part))
+    };
+    is_spread || OTHER_LAYERS.iter().any(is_other)
+}
+
+/// `true` for the name of a square of Bing maps of zoom 9 or 10, as canopy heights of Meta have it.
+fn is_quadkey(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default();
+    [9, 10].contains(&stem.len()) && stem.bytes().all(|digit| (b'0'..=b'3').contains(&digit))
+}
+
 /// The product that a file belongs to by its name; `None` for others.
 pub(super) fn product(name: &str) -> Option<Product> {
     let lower = name.to_ascii_lowercase();
@@ -80,6 +119,8 @@ pub(super) fn product(name: &str) -> Option<Product> {
         of("CORINE Land Cover", Some(CORINE), Values::Classes(corine()))
     } else if has("globalcanopyheight") {
         of("ETH canopy height", Some(ETH_CANOPY), Values::CanopyHeights)
+    } else if is_quadkey(&lower) {
+        of("canopy height", Some(META_CANOPY), Values::CanopyHeights)
     } else if has("canopy") || has("chm") {
         of("canopy height", Some(META_CANOPY).filter(|_| has("dinov3")), Values::CanopyHeights)
     } else if has("ghs_built_h") {
@@ -234,6 +275,35 @@ mod tests {
         let built = "GHS_BUILT_H_ANBH_E2018_GLOBE_R2023A_4326_3ss_V1_0_R3_C19.tif";
         assert_eq!(values(built), Some(Values::BuildingHeights));
         assert_eq!(product("town.tif"), None);
+        let meta = product("1202100312.tif").unwrap();
+        assert_eq!((meta.values, meta.attribution), (Values::CanopyHeights, Some(META_CANOPY)));
+        assert_eq!(product("1202104312.tif"), None);
+    }
+
+    #[test]
+    fn shares_errors_and_quality_are_no_classes_and_no_heights() {
+        for name in [
+            "nlcd_tcc_CONUS_2021_v2021-4.tif",
+            "nlcd_2019_impervious_l48_20210604.tif",
+            "Annual_NLCD_FctImp_2023_CU_C1V0.tif",
+            "Annual_NLCD_LndCnf_2023_CU_C1V0.tif",
+            "ESA_WorldCover_10m_2021_v200_N57E009_InputQuality.tif",
+            "ETH_GlobalCanopyHeight_10m_2020_N57E009_Map_SD.tif",
+            "canopy_cover_percent.tif",
+        ] {
+            assert!(is_other_layer(name), "{name}");
+        }
+        for name in [
+            "Annual_NLCD_LndCov_2023_CU_C1V0.tif",
+            "nlcd_2021_land_cover_l48_20230630.tif",
+            "ESA_WorldCover_10m_2021_v200_N57E009_Map.tif",
+            "ETH_GlobalCanopyHeight_10m_2020_N57E009_Map.tif",
+            "canopy_height.tif",
+            "U2018_CLC2018_V2020_20u1.tif",
+            "GHS_BUILT_H_ANBH_E2018_GLOBE_R2023A_4326_3ss_V1_0_R3_C19.tif",
+        ] {
+            assert!(!is_other_layer(name), "{name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::fs;
 
 use groundwave_model::terrain::{GeoPoint, Terrain, sample_profile};
 
-use super::fixture::{geotiff, geotiff_of};
+use super::fixture::{geotiff, geotiff_of, geotiff_signed};
 use super::*;
 use crate::{OffTiles, TerrainStack};
 
@@ -57,6 +57,35 @@ fn classes_have_kinds_and_heights_and_unknown_ones_none() {
     assert_eq!(own.file_digest(&name), own.files().remove(&name));
     let attribution = own.sources()[0].attribution.as_deref().unwrap();
     assert!(attribution.contains("ESA WorldCover"), "{attribution}");
+}
+
+#[test]
+fn corine_is_read_as_it_is_published_in_signed_bytes() {
+    let rows = vec![[vec![23; 20], vec![-128; 20]].concat(); 40];
+    let corine = geotiff_signed([11.0, 57.04], 0.001, &rows);
+    let folder = Folder::with(&[("U2018_CLC2018_V2020_20u1.tif", corine)]);
+    let own = folder.open().unwrap();
+    assert_eq!(cover(&own, 57.02, 11.005).kind, CoverKind::Forest);
+    assert_eq!(cover(&own, 57.02, 11.035), Cover::default());
+}
+
+#[test]
+fn layers_beside_those_of_a_product_are_left_out() {
+    let quality = "ESA_WorldCover_10m_2021_v200_N57E009_InputQuality.tif";
+    let with = Folder::with(&[(WORLD_COVER, classes()), (quality, Vec::new())]);
+    assert_eq!(cover(&with.open().unwrap(), 57.02, 11.005).kind, CoverKind::Forest);
+    let error = Folder::with(&[("nlcd_tcc_2021.tif", classes())]).open().unwrap_err().to_string();
+    assert!(error.contains("nlcd_tcc_2021.tif: found shares, errors or quality"), "{error}");
+}
+
+#[test]
+fn canopies_higher_than_trees_are_none() {
+    let heights = |height_m: u8| geotiff([11.0, 57.04], 0.002, &vec![vec![height_m; 20]; 20]);
+    let height_m = |canopy: Vec<u8>| {
+        let files = [(WORLD_COVER, classes()), ("canopy_dm.tif", canopy)];
+        cover(&Folder::with(&files).open().unwrap(), 57.02, 11.005).height_agl_m
+    };
+    assert_eq!([height_m(heights(130)), height_m(heights(210))], [130.0, 12.0]);
 }
 
 #[test]

@@ -219,6 +219,7 @@ fn read_part(
 ) -> Result<(), TiffError> {
     match header.samples {
         Samples::U8 => window_of::<u8>(file, header, window, mask, decoded),
+        Samples::I8 => window_of::<i8>(file, header, window, mask, decoded),
         Samples::U16 => window_of::<u16>(file, header, window, mask, decoded),
         Samples::I16 => window_of::<i16>(file, header, window, mask, decoded),
         Samples::U32 => window_of::<u32>(file, header, window, mask, decoded),

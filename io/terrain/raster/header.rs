@@ -54,6 +54,7 @@ const MAP_MAX_M: f64 = 2.1e7;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Samples {
     U8,
+    I8,
     U16,
     I16,
     U32,
@@ -148,6 +149,7 @@ impl Header {
         let mask = mask::find(file, path)?;
         let samples = match (layout.sample_format, layout.bits_per_sample) {
             (1, 8) => Samples::U8,
+            (2, 8) => Samples::I8,
             (1, 16) => Samples::U16,
             (2, 16) => Samples::I16,
             (1, 32) => Samples::U32,

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::WorldView;
+use crate::measure::calibrate::band;
 use crate::measure::{
-    LevelView, Levels, LinkDirection, Place, Quantity, Residual, Series, direction, residual,
-    square,
+    LevelView, Levels, LinkDirection, Place, Quantity, Residual, Series, direction,
+    excess_at_most_db, more_db, residual, square,
 };
 use crate::site::NodeId;
 use groundwave_model::link::Probe;
+use groundwave_model::radio::Station;
 use groundwave_model::terrain::GeoPoint;
 
 /// History of a measured direction.
@@ -22,8 +24,6 @@ pub struct LevelHistory {
     pub quantity: Option<Quantity>,
     /// Share of packets that arrived, or quality, percent.
     pub shares: Series,
-    /// Share of packets that arrived, where packets were counted, [0, 1].
-    pub delivery: Series,
     /// Share of probes that arrive by the model, percent, beside [`Self::shares`]; see [`LevelsHistory::probe`].
     pub probed: Series,
     /// Measured loss minus that of the model, dB.
@@ -32,24 +32,30 @@ pub struct LevelHistory {
     pub last: Option<Residual>,
     /// Measurements of any kind.
     pub count: u64,
-    /// Measurements at each place of the ends, where they move.
-    pub places: BTreeMap<Place, PlaceLevels>,
+    /// Measurements at each place of the ends, where they move, in each band of frequencies of a calibration.
+    pub places: BTreeMap<(Place, usize), PlaceLevels>,
     at_ns: Option<u64>,
 }
 
-/// Measurements of a direction at one place.
+/// Measurements of a direction at one place and in one band of frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlaceLevels {
     /// Positions of sender and receiver at the first of them.
     pub positions: [GeoPoint; 2],
     /// Distance between those, m.
     pub distance_m: f64,
-    /// Margin of the link by the model at the first of them, dB.
+    /// Margin of the link by the model at the first of them, dB, with the most power that was sent.
     pub link_margin_db: f64,
-    /// Frequency of the first of them, MHz, where it was measured.
-    pub frequency_mhz: Option<f64>,
+    /// Frequency of the first of them, MHz.
+    pub frequency_mhz: f64,
+    /// Enough of the ground is known at the first of them.
+    pub has_ground: bool,
+    /// Part of the margin that powers and frequencies of measurements have beyond those of the station, dB.
+    more_db: f64,
     /// Sum of the measured losses minus those of the model, dB, and their number.
     excess: (f64, u32),
+    /// The same where the loss may be less: the receivers reported the most that they can.
+    excess_at_most: (f64, u32),
     /// Sum of the shares of packets that arrived, and their number.
     delivery: (f64, u32),
 }
@@ -59,6 +65,13 @@ impl PlaceLevels {
     #[must_use]
     pub fn excess_db(&self) -> Option<f64> {
         (self.excess.1 > 0).then(|| self.excess.0 / f64::from(self.excess.1))
+    }
+
+    /// Mean of the bounds of those differences where the receivers reported the most that they can, dB.
+    #[must_use]
+    pub fn excess_at_most_db(&self) -> Option<f64> {
+        let (sum_db, count) = self.excess_at_most;
+        (count > 0).then(|| sum_db / f64::from(count))
     }
 
     /// Mean of the shares of packets that arrived, [0, 1].
@@ -73,6 +86,8 @@ impl PlaceLevels {
 pub struct LevelsHistory {
     /// By sender and receiver.
     pub ways: BTreeMap<LinkDirection, LevelHistory>,
+    /// Stations of the ends at their first measurement: a node may leave before the end.
+    pub stations: BTreeMap<NodeId, Station>,
     /// Probe that measured shares are compared with; without one that of the settings of the mesh, where they have
     /// one.
     pub probe: Option<Probe>,
@@ -89,6 +104,9 @@ impl LevelsHistory {
         for level in now.measured.iter() {
             let past = self.ways.entry((level.from, level.to)).or_default();
             if past.at_ns != Some(level.at_ns) {
+                for node in [level.from, level.to].into_iter().filter_map(|id| now.node(id)) {
+                    self.stations.entry(node.id).or_insert_with(|| node.station.clone());
+                }
                 past.note(level, now);
                 past.note_probe(level, now, self.probe);
             }
@@ -150,14 +168,24 @@ impl LevelHistory {
         let way = direction(&now.links, (level.from, level.to));
         let Some((link, direction)) = way else { return };
         let positions = [from.position, to.position];
-        let place = self.places.entry(positions.map(square)).or_insert(PlaceLevels {
+        let frequency_mhz = level.values.frequency_mhz.unwrap_or(from.station.radio.frequency_mhz);
+        let more_db = more_db(&from.station, &level.values);
+        let key = (positions.map(square), band(frequency_mhz));
+        let place = self.places.entry(key).or_insert(PlaceLevels {
             positions,
             distance_m: link.budget.distance_m,
-            link_margin_db: direction.link_margin_db,
-            frequency_mhz: level.values.frequency_mhz,
+            link_margin_db: direction.link_margin_db + more_db,
+            frequency_mhz,
+            has_ground: link.budget.ground.is_enough(),
+            more_db,
             excess: (0.0, 0),
+            excess_at_most: (0.0, 0),
             delivery: (0.0, 0),
         });
+        // What was received with the most power tells the most of what was not.
+        let above_db = (more_db - place.more_db).max(0.0);
+        place.more_db += above_db;
+        place.link_margin_db += above_db;
         let add = |(sum, count): &mut (f64, u32), value: Option<f64>| {
             if let Some(value) = value {
                 (*sum, *count) = (*sum + value, *count + 1);
@@ -165,6 +193,7 @@ impl LevelHistory {
         };
         let compared = residual(&now.nodes, &now.links, level);
         add(&mut place.excess, compared.map(|residual| residual.excess_loss_db));
+        add(&mut place.excess_at_most, excess_at_most_db(&now.nodes, &now.links, level));
         add(&mut place.delivery, level.values.delivery_prob);
     }
 
@@ -194,9 +223,6 @@ impl LevelHistory {
             && *self.quantity.get_or_insert(quantity) == quantity
         {
             self.levels.push(at_s, value);
-        }
-        if let Some(share) = values.delivery_prob {
-            self.delivery.push(at_s, share);
         }
         if let Some(share) = values.delivery_prob.or(values.quality) {
             self.shares.push(at_s, share * 100.0);

@@ -20,7 +20,7 @@ use groundwave_engine::{Builder, Phase};
 pub use commands::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
 pub use components::LinkMeasurements;
 pub use place::{PLACE_M, Place, square};
-pub use residual::{Quantity, Residual, direction, residual};
+pub use residual::{Quantity, Residual, direction, excess_at_most_db, more_db, residual};
 pub use series::{Bucket, Series};
 pub use values::{LevelView, LinkDirection, Measured};
 pub use view::Levels;

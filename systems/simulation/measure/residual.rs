@@ -1,11 +1,15 @@
 //! Residuals: differences between measurements and the model.
 
-use groundwave_model::radio::{Radio, Waveform};
+use groundwave_model::radio::{Radio, Station, Waveform};
 use serde::Serialize;
 
 use super::{LevelView, LinkDirection, Measured};
 use crate::link::{Direction, LinkView};
 use crate::site::NodeView;
+
+/// SNR of LoRa, dB, above which receivers report less than there is. Of 29,000 receptions in a survey of Meshtastic
+/// power and SNR rise together up to 7 dB; an SNR of 12 dB stands beside -94 to -37 dBm.
+const LORA_SNR_DB_MAX: f64 = 7.0;
 
 /// Quantity that was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -34,11 +38,43 @@ pub struct Residual {
 /// Compares a measurement with the model, by the first of power, path loss and SNR that was
 /// measured. `None` where none was, or the model has no such link.
 ///
+/// An SNR of LoRa above [`LORA_SNR_DB_MAX`] is a bound alone ([`excess_at_most_db`]): `None` as well.
+///
 /// The power of a LoRa receiver that reports the SNR beside it is that of the signal ([`signal_dbm`]). A
 /// measurement on another frequency than that of the station is compared with the prediction at its own, as far
 /// as free space goes: the difference of 20 log f.
 #[must_use]
 pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<Residual> {
+    difference(nodes, links, level).filter(|(_, is_bound)| !is_bound).map(|(residual, _)| residual)
+}
+
+/// Maximum of the measured loss minus that of the model, dB, where the receiver reported the most that it can.
+#[must_use]
+pub fn excess_at_most_db(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<f64> {
+    let bound = difference(nodes, links, level).filter(|(_, is_bound)| *is_bound);
+    bound.map(|(residual, _)| residual.excess_loss_db)
+}
+
+/// Power that a measurement has beyond that of the station by its own transmit power and, as far as free space
+/// goes, its own frequency, dB.
+#[must_use]
+pub fn more_db(station: &Station, values: &Measured) -> f64 {
+    let power_db = values.tx_power_dbm.map_or(0.0, |dbm| dbm - station.radio.tx_power_dbm);
+    power_db - farther_db(station, values)
+}
+
+/// Loss over free space at the frequency of a measurement beyond that at the one of the station, dB.
+fn farther_db(station: &Station, values: &Measured) -> f64 {
+    let own_mhz = station.radio.frequency_mhz;
+    values.frequency_mhz.map_or(0.0, |mhz| 20.0 * libm::log10(mhz / own_mhz))
+}
+
+/// Difference to the model, and `true` where it is the maximum of the one that would be measured.
+fn difference(
+    nodes: &[NodeView],
+    links: &[LinkView],
+    level: &LevelView,
+) -> Option<(Residual, bool)> {
     let (link, direction) = direction(links, (level.from, level.to))?;
     if link.budget.distance_m <= 0.0 {
         return None;
@@ -46,11 +82,8 @@ pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Op
     let values = &level.values;
     let sender = nodes.binary_search_by_key(&level.from, |node| node.id);
     let station = &nodes[sender.ok()?].station;
-    let Measured { tx_power_dbm, frequency_mhz, .. } = *values;
-    let farther_db =
-        frequency_mhz.map_or(0.0, |mhz| 20.0 * libm::log10(mhz / station.radio.frequency_mhz));
     // The transmitter may have used another power than that of its station.
-    let more_db = tx_power_dbm.map_or(0.0, |dbm| dbm - station.radio.tx_power_dbm) - farther_db;
+    let more_db = more_db(station, values);
     let receiver = nodes.binary_search_by_key(&level.to, |node| node.id);
     let receiver = &nodes[receiver.ok()?].station.radio;
     let residual_of = |quantity, measured, predicted, sign: f64| Residual {
@@ -65,12 +98,18 @@ pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Op
         let dbm = signal_dbm(receiver, dbm, values.snr_db);
         residual_of(Quantity::RxPower, dbm, power, -1.0)
     });
-    rx.or_else(|| {
+    let exact = rx.or_else(|| {
         let loss = values.path_loss_db?;
-        let predicted_db = direction.path_loss_db + farther_db;
+        let predicted_db = direction.path_loss_db + farther_db(station, values);
         Some(residual_of(Quantity::PathLoss, loss, predicted_db, 1.0))
-    })
-    .or_else(|| Some(residual_of(Quantity::Snr, values.snr_db?, snr, -1.0)))
+    });
+    if let Some(exact) = exact {
+        return Some((exact, false));
+    }
+    let measured_db = values.snr_db?;
+    let is_lora = matches!(receiver.waveform, Waveform::Lora { .. });
+    let is_bound = is_lora && measured_db > LORA_SNR_DB_MAX;
+    Some((residual_of(Quantity::Snr, measured_db, snr, -1.0), is_bound))
 }
 
 /// Power of the signal alone, dBm, by the reported power and SNR of a LoRa receiver: `RSSI + SNR - 10 log(1 +

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Recorded};
-use groundwave_model::radio::Role;
+use groundwave_model::radio::{Role, Station, presets};
 use groundwave_model::sample::station;
 use groundwave_model::terrain::{Flat, GeoPoint};
 
@@ -17,6 +17,10 @@ fn id(name: &str) -> NodeId {
 }
 
 fn pair() -> Engine<WorldView> {
+    pair_of(&station())
+}
+
+fn pair_of(station: &Station) -> Engine<WorldView> {
     let engine = world(Arc::new(Flat::default())).build::<WorldView>(1, 1_000_000_000).unwrap();
     for (at, name) in ["a", "b"].into_iter().enumerate() {
         send(
@@ -26,7 +30,7 @@ fn pair() -> Engine<WorldView> {
                 name: name.to_owned(),
                 role: Role::default(),
                 position: GeoPoint::new(57.7, 11.9 + at as f64 * 0.02).unwrap(),
-                station: station(),
+                station: station.clone(),
                 deployment: None,
             },
         );
@@ -76,6 +80,54 @@ fn a_measurement_stands_beside_the_prediction_and_changes_nothing_else() {
     high.values.frequency_mhz = Some(2.0 * frequency_mhz);
     let high = residual(&now.nodes, &now.links, &high).unwrap();
     assert!((high.excess_loss_db - (difference.excess_loss_db - 6.0206)).abs() < 1e-4);
+}
+
+#[test]
+fn an_snr_of_lora_near_the_most_that_is_reported_is_a_bound() {
+    let radio = presets::radio("lora_868_eu").unwrap().radio.clone();
+    let mut engine = pair_of(&Station { radio, ..station() });
+    engine.tick(None).unwrap();
+    for (snr_db, is_bound) in [(-12.0, false), (7.0, false), (11.5, true)] {
+        let mut observed = measured(0.0);
+        observed.measurements[0].values = Measured { snr_db: Some(snr_db), ..Measured::default() };
+        send(&engine, observed);
+        engine.tick(None).unwrap();
+        let now = engine.view();
+        let level = now.measured.get((id("b"), id("a"))).unwrap();
+        let (_, direction) = direction(&now.links, (id("b"), id("a"))).unwrap();
+        let excess_db = direction.snr_db - snr_db;
+        let exact = residual(&now.nodes, &now.links, level).map(|it| it.excess_loss_db);
+        let at_most = excess_at_most_db(&now.nodes, &now.links, level);
+        let expected = if is_bound { (None, Some(excess_db)) } else { (Some(excess_db), None) };
+        assert_eq!((exact, at_most), expected, "{snr_db}");
+    }
+}
+
+#[test]
+fn levels_of_each_band_outlast_their_node_with_its_station() {
+    let mut engine = pair();
+    let mut history = History::default();
+    engine.tick(None).unwrap();
+    for (frequency_mhz, tx_power_dbm) in [(868.0, 24.0), (5580.0, 24.0), (5580.0, 34.0)] {
+        let mut observed = measured(-60.0);
+        let values = &mut observed.measurements[0].values;
+        values.frequency_mhz = Some(frequency_mhz);
+        values.tx_power_dbm = Some(tx_power_dbm);
+        send(&engine, observed);
+        engine.tick(None).unwrap();
+        history.note(&engine.view(), false);
+    }
+    send(&engine, RemoveNode { node: id("b") });
+    engine.tick(None).unwrap();
+    history.note(&engine.view(), false);
+    let levels = &history.levels;
+    assert_eq!(levels.stations.get(&id("b")), Some(&station()));
+    let places: Vec<_> = levels.ways[&(id("b"), id("a"))].places.values().collect();
+    let [low, high] = places[..] else { panic!("{places:?}") };
+    assert_eq!((low.frequency_mhz, high.frequency_mhz), (868.0, 5580.0));
+    // 16.16 dB less of free space, and 10 dB more of power.
+    let apart_db = low.link_margin_db - high.link_margin_db;
+    assert!((apart_db - 6.16).abs() < 0.01, "{apart_db}");
 }
 
 #[test]

@@ -218,7 +218,8 @@ impl EndArgs {
             })?;
         let station = self.stations.station(number, height_agl_m)?;
         let name = format!("{:.5}, {:.5}", position.lat_deg(), position.lon_deg());
-        let assumed = self.stations.assumed(number, height_agl_m);
+        let gain_dbi = self.stations.gain_where_unnamed(number, &station)?;
+        let assumed = Assumed { gain_dbi, ..self.stations.assumed(number, height_agl_m) };
         Ok(Endpoint { name, position, station, assumed })
     }
 }

@@ -121,6 +121,8 @@ pub struct Assumed {
     pub antenna: Option<&'static str>,
     /// Antenna height, m above ground.
     pub height_agl_m: Option<f64>,
+    /// Antenna gain beside a pattern whose file has none, dBi.
+    pub gain_dbi: Option<f64>,
 }
 
 /// Parser of the names of a kind.
@@ -162,7 +164,21 @@ impl StationOptions {
             antenna: (!has_antenna).then(|| presets::antenna_where_unnamed(radio).id),
             height_agl_m: (height_agl_m.is_none() && self.height.is_empty())
                 .then_some(HEIGHT_WHERE_UNNAMED_M),
+            gain_dbi: None,
         }
+    }
+
+    /// Gain that the station of a position at an end, 0 or 1, has for want of one in the file of its pattern, dBi.
+    pub fn gain_where_unnamed(
+        &self,
+        end: usize,
+        station: &Station,
+    ) -> Result<Option<f64>, Failure> {
+        let is_named = !self.antenna.is_empty() || !self.gain_dbi.is_empty();
+        let file = at("pattern", &self.pattern, end)?;
+        let Some(file) = file.filter(|file| !is_named && file.is_file()) else { return Ok(None) };
+        let file = groundwave_scenario::antenna::load(file).map_err(Failure::input)?;
+        Ok(file.gain_dbi.is_none().then_some(station.antenna.gain_dbi))
     }
 
     /// Radio preset at an end, 0 or 1.

@@ -100,6 +100,24 @@ fn tracks_are_there_while_they_were_recorded() {
 }
 
 #[test]
+fn measurement_at_the_last_fix_of_a_track_is_before_the_node_leaves() {
+    let text = "time,from,sender name,sender lat,sender long,rx lat,rx long,rx elevation,rx snr,distance,hop limit,payload\n\
+        08:00:00,10,Base,57.7,11.9,57.701,11.9,5,6.25,111,3,x\n\
+        08:00:30,10,Base,57.7,11.9,57.702,11.9,5,-2,222,3,x\n";
+    let source = Source::of(text.into());
+    let format = identify(&source).unwrap();
+    assert_eq!(format.name, "rangetest");
+    let options = ReadOptions { is_bounded: true, ..ReadOptions::new(station()) };
+    let script = format.read(&source, &options).unwrap().script(format, &station()).unwrap();
+    let ticks = |name: &str| {
+        let own = script.commands.iter().filter(|command| command.1 == name);
+        own.map(|command| command.0).collect::<Vec<_>>()
+    };
+    assert_eq!(ticks("link.observe"), [1, 31]);
+    assert_eq!(ticks("node.remove"), [32, 32]);
+}
+
+#[test]
 fn node_is_its_key_whatever_its_name() {
     let map = |name: &str| {
         let node = |id: &str, name: &str| {

@@ -116,7 +116,10 @@ fn log_likelihood(
             let square = if z <= BEND { 0.5 * z * z } else { BEND * z - 0.5 * BEND * BEND };
             -square * weight - libm::log(spread_db)
         };
-        match (link.excess_db, link.delivery_prob) {
+        match (link.excess_db.or(link.excess_at_most_db), link.delivery_prob) {
+            (Some(at_most_db), _) if link.excess_db.is_none() => {
+                log_share_below((at_most_db - loss_db) / spread_db)
+            }
             (None, _) => log_share_below(-limit),
             (Some(excess_db), None) => density(excess_db) - log_share_below(limit),
             (Some(excess_db), Some(share)) => {
@@ -267,6 +270,24 @@ mod tests {
         let counted = received.iter().map(|link| Link { delivery_prob: Some(1.0), ..*link });
         let estimate = of(&counted.chain(missed).collect::<Vec<_>>());
         assert!((estimate.loss_db - 10.0).abs() < 2.0, "{estimate:?}");
+    }
+
+    #[test]
+    fn links_of_which_a_maximum_is_known_are_below_it() {
+        // Links as the model has them, of which those better than it are known to be so and no more.
+        let all: Vec<f64> = deviates(200, "bounds").iter().map(|z| 8.0 * z).collect();
+        let links: Vec<Link> = all
+            .iter()
+            .map(|excess_db| match *excess_db < 0.0 {
+                true => Link { excess_db: None, excess_at_most_db: Some(0.0), ..link(0.0) },
+                false => link(*excess_db),
+            })
+            .collect();
+        let estimate = of(&links);
+        assert!(estimate.loss_db.abs() < 2.5, "{estimate:?}");
+        let received: Vec<Link> =
+            links.iter().filter(|link| link.excess_db.is_some()).copied().collect();
+        assert!(of(&received).loss_db > estimate.loss_db + 3.0);
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub struct Sample {
     pub distance_m: f64,
     /// Median of the loss beyond that of the model, dB; `None` where nothing was received.
     pub excess_db: Option<f64>,
+    /// Maximum of that, dB, where the receivers reported the most that they can.
+    pub excess_at_most_db: Option<f64>,
     /// Loss beyond that of the model before anything is measured.
     pub prior: Prior,
     /// Loss beyond that of the model from which on nothing is received by the sensitivity that is stated, dB.
@@ -67,6 +69,8 @@ struct Link {
     frequency_mhz: f64,
     distance_m: f64,
     excess_db: Option<f64>,
+    /// Maximum of the excess where that is not known.
+    excess_at_most_db: Option<f64>,
     prior: Prior,
     limit_db: f64,
     delivery_prob: Option<f64>,
@@ -195,9 +199,13 @@ pub fn below_sensitivity(samples: &[Sample]) -> Vec<BelowSensitivity> {
 /// Band and stated sensitivity, tenths of a dBm.
 type Kind = (usize, i64);
 
+/// Number of the class of frequencies.
+pub(crate) fn band(frequency_mhz: f64) -> usize {
+    BANDS_MHZ.partition_point(|edge_mhz| *edge_mhz <= frequency_mhz)
+}
+
 fn kind(sample: &Sample) -> Kind {
-    let band = BANDS_MHZ.partition_point(|edge_mhz| *edge_mhz <= sample.frequency_mhz);
-    (band, (sample.sensitivity_dbm * 10.0).round() as i64)
+    (band(sample.frequency_mhz), (sample.sensitivity_dbm * 10.0).round() as i64)
 }
 
 fn kinds_below_sensitivity(samples: &[Sample]) -> BTreeMap<Kind, BelowSensitivity> {
@@ -216,25 +224,30 @@ fn kinds_below_sensitivity(samples: &[Sample]) -> BTreeMap<Kind, BelowSensitivit
     kinds
 }
 
-/// The links of samples: both directions of two nodes as one.
+/// Ends of a link, its place and its band.
+type Key = ((NodeId, NodeId), Place, usize);
+
+/// The links of samples: both directions of two nodes as one, in each band.
 fn links(samples: &[Sample]) -> Vec<Link> {
     let below = kinds_below_sensitivity(samples);
-    let mut pairs: BTreeMap<((NodeId, NodeId), Place), Vec<&Sample>> = BTreeMap::new();
+    let mut pairs: BTreeMap<Key, Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
         let (from, to) = sample.way;
         let ends = (from.min(to), from.max(to));
-        pairs.entry((ends, sample.place)).or_default().push(sample);
+        pairs.entry((ends, sample.place, band(sample.frequency_mhz))).or_default().push(sample);
     }
     let limit_of =
         |way: &Sample| way.limit_db + below.get(&kind(way)).map_or(0.0, |kind| kind.below_db);
-    let link = |((ends, _), ways): (((NodeId, NodeId), Place), Vec<&Sample>)| {
+    let link = |((ends, ..), ways): (Key, Vec<&Sample>)| {
         let excess_db = mean(ways.iter().filter_map(|way| way.excess_db));
+        let at_most_db = mean(ways.iter().filter_map(|way| way.excess_at_most_db));
         let limit_db = mean(ways.iter().map(|way| limit_of(way))).unwrap_or(f64::INFINITY);
         Link {
             ends,
             frequency_mhz: ways[0].frequency_mhz,
             distance_m: ways[0].distance_m,
             excess_db,
+            excess_at_most_db: at_most_db.filter(|_| excess_db.is_none()),
             prior: mean_prior(ways.iter().map(|way| way.prior)),
             // The mean of two directions may lie above that of their limits.
             limit_db: excess_db.map_or(limit_db, |excess_db| limit_db.max(excess_db)),
@@ -283,6 +296,7 @@ fn about_their_classes(links: &[&Link]) -> Vec<Link> {
         let mean_db = mean_prior(own.iter().map(|link| link.prior)).mean_db;
         own.into_iter().map(move |link| Link {
             excess_db: link.excess_db.map(|excess_db| excess_db - mean_db),
+            excess_at_most_db: link.excess_at_most_db.map(|excess_db| excess_db - mean_db),
             limit_db: link.limit_db - mean_db,
             prior: Prior { mean_db: 0.0, ..link.prior },
             ..*link

@@ -27,6 +27,7 @@ pub(super) fn link(excess_db: f64) -> Link {
         frequency_mhz: 868.0,
         distance_m: 500.0,
         excess_db: Some(excess_db),
+        excess_at_most_db: None,
         prior: PRIOR,
         limit_db: 200.0,
         delivery_prob: None,
@@ -41,6 +42,7 @@ fn sample(number: usize, frequency_mhz: f64, distance_m: f64, excess_db: f64) ->
         frequency_mhz,
         distance_m,
         excess_db: Some(excess_db),
+        excess_at_most_db: None,
         prior: PRIOR,
         limit_db: 200.0,
         sensitivity_dbm: -126.0,
@@ -155,6 +157,21 @@ fn both_directions_of_two_nodes_are_one_link() {
     assert_eq!(links.len(), 1);
     assert_eq!(links[0].excess_db, Some(6.0));
     assert_eq!(fit(&[there, back])[0].links, 1);
+}
+
+#[test]
+fn bands_of_one_pair_of_nodes_are_links_of_their_own() {
+    let low = (0..12).map(|number| sample(number, 868.0, 2000.0, 10.0));
+    let samples: Vec<Sample> =
+        low.chain((0..12).map(|number| sample(number, 2440.0, 2000.0, 30.0))).collect();
+    let fitted = fit(&samples);
+    assert_eq!(fitted.iter().map(|class| class.links).max(), Some(12), "{fitted:?}");
+    let profile = profile("b", &fitted);
+    assert!((8.0..=10.0).contains(&profile.loss_db(868.0, 2000.0)), "{fitted:?}");
+    assert!((25.0..=30.0).contains(&profile.loss_db(2440.0, 2000.0)), "{fitted:?}");
+    // Channels of one band are one link.
+    let channels = [868.1, 868.5].map(|mhz| sample(1, mhz, 2000.0, 4.0));
+    assert_eq!(links(&channels).len(), 1);
 }
 
 #[test]
