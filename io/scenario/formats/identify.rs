@@ -55,7 +55,7 @@ impl<'s> Sample<'s> {
     }
 
     /// Lines of the sample that are neither empty nor comments.
-    pub fn lines(&self) -> impl Iterator<Item = &'s str> {
+    pub fn lines(&self) -> impl Iterator<Item = &'s str> + Clone {
         let lines = self.text().lines().map(str::trim);
         lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
     }
