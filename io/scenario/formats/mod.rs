@@ -78,6 +78,7 @@ pub mod meshtastic;
 pub mod meshtastic_mqtt;
 mod meshtastic_position;
 mod meshtastic_regions;
+mod meshtastic_table;
 pub mod meshviewer;
 pub mod mininet;
 mod misfits;
