@@ -24,7 +24,7 @@
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
-//! | [`ns3`], [`mininet`], [`csv::tracks`] | | | yes | | |
+//! | [`ns3`], [`mininet`], [`csv::tracks`], [`geojson_tracks`] | | | yes | | |
 //! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`] | | | yes | yes | |
 //! | [`aredn`], [`meshtastic`], [`ffmap`], [`libremesh`], [`meshcore`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
@@ -59,6 +59,7 @@ mod error;
 mod extremes;
 pub mod ffmap;
 pub mod geojson;
+pub mod geojson_tracks;
 pub mod gpx;
 mod identify;
 mod interfaces;
@@ -240,7 +241,8 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 47] = [
+pub static FORMATS: [&Format; 48] = [
+    &geojson_tracks::FORMAT,
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,

@@ -8,6 +8,7 @@ mod csv;
 mod daemons;
 mod exports;
 mod geojson;
+mod geojson_tracks;
 mod hostile;
 mod identify;
 mod imports;

@@ -20,7 +20,7 @@ use super::super::sumo;
 use super::super::text::{line_of_row, text};
 use super::super::{Content, Format, ReadOptions, Sample, Source};
 use super::axis::Axis;
-use super::levels::is_level;
+use super::levels::{bare, is_level};
 use super::read::delimiter;
 use super::times::{self, Time};
 
@@ -48,6 +48,12 @@ const CHARACTER_OCTETS: usize = 4;
 
 /// Comments above the header, at most.
 const COMMENTS_MAX: usize = 20;
+
+/// The rank of a name among those of columns of nodes, the best known first; `None` for another name.
+pub(in super::super) fn node_rank(name: &str) -> Option<usize> {
+    let name = bare(name);
+    names::NODES.iter().position(|own| *own == name)
+}
 
 /// Reader of the rows of a text.
 fn reader(text: &str) -> csv::Reader<&[u8]> {
