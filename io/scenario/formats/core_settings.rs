@@ -220,7 +220,9 @@ fn map_of_nodes(model: &Model, dataset: &mut Dataset) -> BTreeMap<u32, u32> {
         let numbers = pair.split_once(':');
         let number = |text: &str| text.trim().parse::<u32>().ok();
         match numbers.and_then(|(from, to)| number(from).zip(number(to))) {
-            Some((from, to)) => drop(map.insert(from, to)),
+            Some((from, to)) => {
+                map.insert(from, to);
+            }
             None => {
                 let what = format!("a pair of nodes {}: allowed FROM:TO", quoted(pair));
                 dataset.drop(&what, model.line);
