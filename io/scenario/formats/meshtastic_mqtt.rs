@@ -9,9 +9,10 @@ use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::mesh::{self, number, rows};
 use super::meshtastic_position::{DEGREES, rounding};
+use super::packets::{are_packets, packets};
 use super::plan::name_of;
 use super::stated::Stated;
-use super::text::{Lines, text};
+use super::text::text;
 use super::{Content, Format, ReadOptions, Source, clock};
 
 /// The format.
@@ -21,10 +22,7 @@ pub static FORMAT: Format = Format {
     description: "Meshtastic packets as JSON of MQTT, one a line: motion, RSSI and SNR at gateways",
     extensions: &["mqtt"],
     contents: &[Content::Tracks, Content::Measurements],
-    sniff: |sample| {
-        let document = sample.json();
-        has_lines(sample.text()) || is_packet(document) || is_packet(&document[0])
-    },
+    sniff: |sample| are_packets(sample, is_packet),
     read: Some(read),
     ..Format::NONE
 };
@@ -32,49 +30,6 @@ pub static FORMAT: Format = Format {
 fn is_packet(value: &Value) -> bool {
     let sender = value["sender"].as_str();
     value["from"].is_number() && sender.is_some_and(|sender| sender.starts_with('!'))
-}
-
-/// The packet of a line; its topic, of `mosquitto_sub -v`, stands before it.
-fn packet(line: &str) -> Option<Value> {
-    let begin = line.find('{')?;
-    let packet: Value = serde_json::from_str(&line[begin..]).ok()?;
-    is_packet(&packet).then_some(packet)
-}
-
-/// Lines looked at for a packet.
-const LINES_SNIFFED: usize = 20;
-
-/// True for a text with packets of a line each.
-fn has_lines(text: &str) -> bool {
-    text.lines().take(LINES_SNIFFED).any(|line| packet(line).is_some())
-}
-
-/// Packets with their lines and the text before them; `None` for what is no packet.
-fn packets(text: &str) -> Vec<(usize, &str, Option<Value>)> {
-    if has_lines(text) {
-        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        return lines.map(|(index, line)| (index + 1, line, packet(line))).collect();
-    }
-    let lines = Lines::of(text);
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let mut all = Vec::new();
-    loop {
-        let begin = values.byte_offset();
-        // White space stands before a value.
-        let begin = begin + text[begin..].len() - text[begin..].trim_start().len();
-        let Some(value) = values.next() else { return all };
-        let mut push = |value: Value| {
-            all.push((lines.line(begin), "", Some(value).filter(is_packet)));
-        };
-        match value {
-            Ok(Value::Array(several)) => several.into_iter().for_each(push),
-            Ok(value) => push(value),
-            Err(_) => {
-                push(Value::Null);
-                return all;
-            }
-        }
-    }
 }
 
 /// The identifier of a node by its number.
@@ -97,7 +52,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let text = text(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let mut radio = None;
-    for (line, raw, packet) in packets(text) {
+    for (line, raw, packet) in packets(text, is_packet) {
         let Some(packet) = packet else {
             dataset.drop("a line that is not a packet", line);
             continue;

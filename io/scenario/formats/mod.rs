@@ -25,7 +25,7 @@
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
 //! | [`ns3`], [`mininet`], [`csv::tracks`], [`geojson_tracks`] | | | yes | | |
-//! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`] | | | yes | yes | |
+//! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`], [`lorawan`] | | | yes | yes | |
 //! | [`aredn`], [`meshtastic`], [`ffmap`], [`libremesh`], [`meshcore`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
 //! | [`ns2`] | | | yes | | |
@@ -70,6 +70,7 @@ pub mod kml_tracks;
 pub mod kmz;
 pub mod libremesh;
 pub mod limits;
+pub mod lorawan;
 mod lrp;
 pub mod mahimahi;
 mod merged;
@@ -95,6 +96,7 @@ pub mod olsrd;
 pub mod olsrd2;
 pub mod openwifimap;
 mod options;
+mod packets;
 pub mod parquet;
 mod parquet_table;
 mod parts;
@@ -241,7 +243,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 48] = [
+pub static FORMATS: [&Format; 49] = [
     &geojson_tracks::FORMAT,
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
@@ -279,6 +281,7 @@ pub static FORMATS: [&Format; 48] = [
     &aredn::FORMAT,
     &meshtastic::FORMAT,
     &meshtastic_mqtt::FORMAT,
+    &lorawan::FORMAT,
     &meshcore::FORMAT,
     &openwifimap::FORMAT,
     &ttn::FORMAT,

@@ -16,6 +16,7 @@ mod interfaces;
 mod kml;
 mod kml_tracks;
 mod levels;
+mod lorawan;
 mod maps;
 mod motion;
 mod nmea;
