@@ -24,7 +24,7 @@
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
-//! | [`ns3`], [`mininet`], [`csv::tracks`], [`geojson_tracks`] | | | yes | | |
+//! | [`ns3`], [`mininet`], [`csv::tracks`], [`geojson_tracks`], [`igc`] | | | yes | | |
 //! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`], [`lorawan`] | | | yes | yes | |
 //! | [`aredn`], [`meshtastic`], [`ffmap`], [`libremesh`], [`meshcore`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
@@ -62,6 +62,7 @@ pub mod geojson;
 pub mod geojson_tracks;
 pub mod gpx;
 mod identify;
+pub mod igc;
 mod interfaces;
 mod json_values;
 pub mod k7;
@@ -243,7 +244,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 49] = [
+pub static FORMATS: [&Format; 50] = [
     &geojson_tracks::FORMAT,
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
@@ -265,6 +266,7 @@ pub static FORMATS: [&Format; 49] = [
     &sumo::FORMAT,
     &ansim::FORMAT,
     &nmea::FORMAT,
+    &igc::FORMAT,
     &mahimahi::FORMAT,
     &k7::FORMAT,
     &netjson::FORMAT,

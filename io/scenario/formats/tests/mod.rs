@@ -11,6 +11,7 @@ mod geojson;
 mod geojson_tracks;
 mod hostile;
 mod identify;
+mod igc;
 mod imports;
 mod interfaces;
 mod kml;
