@@ -117,7 +117,7 @@ fn are_rows<'l>(lines: impl Iterator<Item = &'l str>, order: Order) -> bool {
     rows > 1 && others > 0 && rows * 2 > all
 }
 
-/// The order of rows; `None` for lines that are no rows.
+/// The order of rows; `None` for other lines.
 fn order<'l>(lines: impl Iterator<Item = &'l str> + Clone) -> Option<Order> {
     let is_of = |order| are_rows(lines.clone(), order);
     match (is_of(Order::NodeFirst), is_of(Order::TimeFirst)) {

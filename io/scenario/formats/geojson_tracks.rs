@@ -80,7 +80,7 @@ fn point(feature: &Value) -> Option<(f64, bool)> {
 /// The property that names the nodes of points, of several the best known, where all such properties come again: sites
 /// have names of their own.
 fn property_of_nodes(points: &[&Value]) -> Option<String> {
-    let mut keys = known(points);
+    let mut keys = keys_of_nodes(points);
     keys.sort();
     let is_again = |key: &str| {
         let mut values = BTreeSet::new();
@@ -91,7 +91,7 @@ fn property_of_nodes(points: &[&Value]) -> Option<String> {
 }
 
 /// Properties of the first point that may name nodes, with their ranks.
-fn known<'v>(points: &[&'v Value]) -> Vec<(usize, &'v String)> {
+fn keys_of_nodes<'v>(points: &[&'v Value]) -> Vec<(usize, &'v String)> {
     let first = points.first().and_then(|point| point["properties"].as_object());
     let keys = first.into_iter().flat_map(|properties| properties.keys());
     keys.filter_map(|key| Some((node_rank(key)?, key))).collect()
@@ -101,7 +101,7 @@ fn known<'v>(points: &[&'v Value]) -> Vec<(usize, &'v String)> {
 fn are_of_one_node(points: &[&Value]) -> bool {
     let mut times = BTreeSet::new();
     let mut stamps = points.iter().filter_map(|one| point(one));
-    known(points).is_empty() && stamps.all(|(at_s, _)| times.insert(at_s.to_bits()))
+    keys_of_nodes(points).is_empty() && stamps.all(|(at_s, _)| times.insert(at_s.to_bits()))
 }
 
 /// True for lines with times, and for points with times of which some are of one node: sites have names of their own.

@@ -58,7 +58,7 @@ const TIMES: [&[&str]; 7] = [
     &["publishedAt"],
     &["_timestamp"],
 ];
-/// What the device sent, and its position by the server.
+/// Payload of the device, and its position by the server.
 const PAYLOADS: [&[&str]; 6] = [
     &["uplink_message", "decoded_payload"],
     &["object"],
@@ -93,7 +93,7 @@ const DEPTH_MAX: usize = 3;
 const SPREADING_FACTOR: u8 = 9;
 const DEVICE_DBM: f64 = 14.0;
 
-/// What is not there.
+/// Value of keys that are absent.
 static NULL: Value = Value::Null;
 
 /// The first value that is there.

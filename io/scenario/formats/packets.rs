@@ -26,7 +26,7 @@ pub(super) fn are_packets(sample: &Sample<'_>, is_packet: fn(&Value) -> bool) ->
     has_lines(sample.text(), is_packet) || is_packet(document) || is_packet(&document[0])
 }
 
-/// Packets with their lines and the text before them; `None` for what is no packet.
+/// Packets with their lines and the text before them; `None` for anything else.
 pub(super) fn packets(
     text: &str,
     is_packet: fn(&Value) -> bool,

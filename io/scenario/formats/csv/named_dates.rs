@@ -47,9 +47,9 @@ const ZONES: [(&str, f64); 17] = [
 fn month(word: &str) -> Option<usize> {
     let word = word.trim_end_matches('.').to_lowercase();
     let is_name = word.len() >= LETTERS_MIN;
-    let found = MONTHS.iter().position(|name| is_name && name.starts_with(&word));
-    // The one abbreviation of four letters that is no beginning.
-    found.or((word == "sept").then_some(8)).map(|index| index + 1)
+    let month = MONTHS.iter().position(|name| is_name && name.starts_with(&word));
+    // An abbreviation of four letters that no name begins with.
+    month.or((word == "sept").then_some(8)).map(|index| index + 1)
 }
 
 /// True for the name of a day of the week.

@@ -326,7 +326,7 @@ fn nodes_of_tables_are_identified_by_their_ids_not_by_their_names() {
 }
 
 #[test]
-fn nodes_of_tracks_are_those_of_the_column_that_tells_them_apart() {
+fn nodes_of_tracks_are_those_of_the_column_that_differs() {
     for head in [
         "callsign",
         "MMSI",
@@ -353,7 +353,7 @@ fn nodes_of_tracks_are_those_of_the_column_that_tells_them_apart() {
     let text = "id,vehicle,time,lat,lon\n1,bus,0,57.70,11.9\n2,bus,60,57.71,11.9\n";
     let dataset = read(text);
     assert_eq!((dataset.nodes.len(), dataset.nodes[0].name.as_str()), (1, "bus"));
-    // A heading is no node.
+    // A heading does not name a node.
     let text =
         "time,track,icao24,lat,lon\n0,90,a,57.70,11.9\n0,80,b,57.71,11.9\n60,91,a,57.70,11.91\n";
     assert_eq!(read(text).nodes.len(), 2);

@@ -137,7 +137,7 @@ impl Columns {
     }
 
     /// Takes another column of identifiers where those of the first one are of rows: no two have the same. Without such
-    /// a column, that which tells apart the rows of one time is taken; its number, to be noted.
+    /// a column, that which differs between the rows of one time is taken; its number, to be noted.
     pub(super) fn settle_node<'r>(
         &mut self,
         header: &StringRecord,

@@ -9,7 +9,7 @@ use super::super::levels::bare;
 /// Endings of the names of columns whose numbers may be identifiers.
 const ENDINGS: [&str; 4] = ["id", "nr", "number", "name"];
 
-/// The first column that tells apart the rows of one time which have several positions; `None` where there are no such
+/// The first column that differs between the rows of one time which have several positions; `None` where there are no such
 /// rows, and where no column does.
 pub(super) fn column<'r>(
     header: &StringRecord,
