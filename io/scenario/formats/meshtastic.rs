@@ -15,7 +15,7 @@ use super::{Content, Dataset, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "meshtastic",
     label: "Meshtastic",
-    description: "Meshtastic nodes (--info, --nodes, or JSON): positions, SNR of nodes in range",
+    description: "Meshtastic nodes (--info, --nodes, JSON, maps): positions, SNR of nodes in range",
     extensions: &["json", "txt"],
     contents: &[Content::Positions, Content::Measurements],
     sniff: |sample| {
@@ -119,6 +119,12 @@ fn stated(lora: &Value, snapshot: &mut MeshSnapshot) -> Stated {
     stated
 }
 
+/// The radio of a node of a map, which states region and modem preset of each.
+fn radio_of_map(node: &Value, snapshot: &mut MeshSnapshot) -> Option<Stated> {
+    let (region, preset) = (text(&node["region"])?, text(&node["modemPreset"]));
+    Stated::meshtastic(&region, &preset.unwrap_or_default(), |what| snapshot.drop(what))
+}
+
 /// A position in units of 1e-7 degrees, as documents without degrees have it.
 fn units(position: &Value) -> Option<[f64; 2]> {
     let degrees = |key: &str| number(&position[key]).map(|units| units * DEGREES);
@@ -149,6 +155,7 @@ fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
             snapshot.dropped.push((what, id.clone()));
             at_deg = at_deg.filter(|_| !is_out);
         }
+        let own = radio_of_map(node, snapshot);
         snapshot.nodes.push(MeshNode {
             key: id.clone(),
             name: text(&user["longName"]).or_else(|| text(&user["shortName"])).or(Some(id.clone())),
@@ -158,12 +165,17 @@ fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
             stated: Stated {
                 tx_power_dbm: number(&document[LORA]["txPower"])
                     .filter(|dbm| *id == device && *dbm > 0.0),
-                ..stated
+                ..own.unwrap_or(stated)
             },
             ..MeshNode::default()
         });
         if number(&place["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
             snapshot.drop(mesh::ALTITUDE);
+        }
+        for (neighbour, snr_db) in node["neighbours"].as_object().into_iter().flatten() {
+            snapshot.listed_links += 1;
+            let values = Measured { snr_db: number(snr_db), ..Measured::default() };
+            snapshot.link(neighbour, id, values);
         }
         let hops = number(&node["hopsAway"]);
         match number(&node["snr"]) {

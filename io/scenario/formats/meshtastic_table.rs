@@ -1,9 +1,9 @@
-//! Lists of nodes of Meshtastic in other forms than that of `--info`: the table of `--nodes`, and JSON of clients that keep
-//! nodes by their numbers or in an array.
+//! Lists of nodes of Meshtastic in other forms than that of `--info`: the table of `--nodes`, JSON of clients that keep
+//! nodes by their numbers or in an array, and maps of the internet (meshmap.net, the API of liamcottle's map).
 
 use serde_json::{Map, Value, json};
 
-use super::json_values::{entries, text};
+use super::json_values::{entries, number, text};
 
 /// Mark between the cells of the table.
 const MARK: char = '│';
@@ -71,8 +71,52 @@ fn id_of(key: Option<&String>, node: &Value) -> Option<String> {
     if let Some(key) = key.filter(|key| key.starts_with('!')) {
         return Some(key.clone());
     }
-    let number = text(&node["num"]).or(key.cloned())?.parse::<u32>().ok()?;
-    Some(format!("!{number:08x}"))
+    let stated = text(&node["num"]).or_else(|| text(&node["node_id"]));
+    of_number(&stated.or(key.cloned())?)
+}
+
+/// The id of a number.
+fn of_number(text: &str) -> Option<String> {
+    Some(format!("!{:08x}", text.parse::<u32>().ok()?))
+}
+
+/// The first of these keys of a node that has a value.
+fn first<'v>(node: &'v Value, keys: [&str; 2]) -> &'v Value {
+    let second = &node[keys[1]];
+    Some(&node[keys[0]]).filter(|value| !value.is_null()).unwrap_or(second)
+}
+
+/// Units of degrees of a map, which has whole numbers of them.
+fn units(node: &Value, key: &str) -> Option<i64> {
+    node[key].as_i64().filter(|units| *units != 0)
+}
+
+/// True for a node of a map.
+fn is_of_map(node: &Value) -> bool {
+    first(node, ["longName", "long_name"]).is_string() && units(node, "latitude").is_some()
+}
+
+/// A node of a map with the keys of `--info`, its region and modem preset, and the SNR of its neighbours at it by their ids.
+fn of_map(node: &Value) -> Value {
+    let mut neighbours = Map::new();
+    for (_, key, row) in entries(first(node, ["neighbors", "neighbours"]), "") {
+        let id = key.cloned().or_else(|| text(&row["node_id"])).and_then(|text| of_number(&text));
+        if let (Some(id), Some(snr_db)) = (id, number(&row["snr"])) {
+            neighbours.insert(id, json!(snr_db));
+        }
+    }
+    json!({
+        "user": { "longName": first(node, ["longName", "long_name"]) },
+        "position": {
+            "latitudeI": units(node, "latitude"),
+            "longitudeI": node["longitude"],
+            "altitude": node["altitude"],
+            "precisionBits": first(node, ["precision", "position_precision"]),
+        },
+        "region": first(node, ["region_name", "region"]),
+        "modemPreset": first(node, ["modem_preset_name", "modemPreset"]),
+        "neighbours": neighbours,
+    })
 }
 
 /// Nodes of a document with their ids: of an object by ids or numbers, of an array, or of `nodes` in an object.
@@ -81,14 +125,17 @@ fn nodes(document: &Value) -> impl Iterator<Item = (String, &Value)> {
         Value::Null => document,
         list => list,
     };
-    let is_node = |node: &Value| node["user"].is_object() || node["num"].is_number();
+    let is_node =
+        |node: &Value| node["user"].is_object() || node["num"].is_number() || is_of_map(node);
     let nodes = entries(list, "").filter(move |(.., node)| is_node(node));
     nodes.filter_map(|(_, key, node)| Some((id_of(key, node)?, node)))
 }
 
 /// True for a list of nodes in JSON.
 pub(super) fn is_list(document: &Value) -> bool {
-    let is_of_nodes = |node: &Value| node["user"]["longName"].is_string() || !node["num"].is_null();
+    let is_of_nodes = |node: &Value| {
+        node["user"]["longName"].is_string() || !node["num"].is_null() || is_of_map(node)
+    };
     let mut own = nodes(document).take(SNIFFED);
     own.any(|(id, node)| document[&id].is_object() || is_of_nodes(node))
 }
@@ -100,5 +147,6 @@ pub(super) fn is_by_id(document: &Value) -> bool {
 
 /// The nodes of a list by their ids.
 pub(super) fn by_id(document: &Value) -> Value {
-    Value::Object(nodes(document).map(|(id, node)| (id, node.clone())).collect())
+    let own = |node: &Value| if is_of_map(node) { of_map(node) } else { node.clone() };
+    Value::Object(nodes(document).map(|(id, node)| (id, own(node))).collect())
 }

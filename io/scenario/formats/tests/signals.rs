@@ -161,3 +161,26 @@ fn packets_of_meshtastic_may_be_in_an_array_or_on_several_lines() {
     let broken = read("meshtastic-mqtt", &format!("{one}\n{{\n\"from\":9,"));
     assert_eq!((levels(&broken).len(), count(&broken.report, "not a packet")), (1, 1));
 }
+
+#[test]
+fn maps_of_meshtastic_have_radios_and_neighbours_of_each_node() {
+    let meshmap = r#"{"7":{"longName":"A","hwModel":"TBEAM","region":"EU_868","modemPreset":"LONG_FAST","latitude":577000000,
+        "longitude":119000000,"altitude":34,"precision":32,"neighbors":{"8":{"snr":6.25,"updated":1714560000}}},
+        "8":{"longName":"B","region":"US","modemPreset":"SHORT_FAST","latitude":578000000,"longitude":119000000}}"#;
+    let api = r#"{"nodes":[{"id":"1","node_id":"7","long_name":"A","latitude":577000000,"longitude":119000000,
+        "region_name":"EU_868","modem_preset_name":"LONG_FAST","neighbours":[{"node_id":"8","snr":6.25}]},
+        {"id":"2","node_id":"8","long_name":"B","latitude":578000000,"longitude":119000000,"neighbours":null,
+        "region_name":"US","modem_preset_name":"SHORT_FAST"}]}"#;
+    for text in [meshmap, api] {
+        let mesh = read("meshtastic", text);
+        let names: Vec<&str> = mesh.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["A", "B"], "{text}");
+        let mhz = |index: usize| {
+            mesh.nodes[index].station.as_ref().map(|station| station.radio.frequency_mhz)
+        };
+        assert_eq!(mhz(0), Some(869.525), "{text}");
+        assert_ne!(mhz(1), mhz(0), "{text}");
+        assert!(mesh.nodes.iter().all(|node| node.position.is_some()), "{text}");
+        assert_eq!(levels(&mesh), [("B", None, Some(6.25))], "{text}");
+    }
+}

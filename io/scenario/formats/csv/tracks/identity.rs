@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_time_are_told_apart_by_a_column() {
+    fn rows_of_one_time_are_separated_by_a_column() {
         let header = "time,lat,lon,satellites,kind,boat,gearnumber";
         let rows =
             ["0,57.70,11.9,8,x,Anna,1", "0,57.71,11.9,9,x,Bert,2", "1,57.70,11.9,8,x,Anna,1"];
