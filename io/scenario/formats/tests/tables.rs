@@ -387,3 +387,13 @@ fn rows_of_nodes_whose_times_cannot_be_read_are_no_masts() {
     let dataset = identify(&source).unwrap().read(&source, &ReadOptions::new(station())).unwrap();
     assert_eq!(dataset.plan.map(|plan| plan.nodes.len()), Some(2));
 }
+
+#[test]
+fn frequencies_in_gigahertz_are_suggested_by_the_names_of_their_columns() {
+    for head in ["freq_ghz", "frequency (GHz)", "Frequency_MHz"] {
+        let number = if head.ends_with("MHz") { "5800" } else { "5.8" };
+        let (guess, dataset) = guessed(&format!("time,tx,rx,rssi,{head}\n0,a,b,-60,{number}\n"));
+        assert!(guess.contains(&format!("frequency_mhz = \"{head}\"")), "{guess}");
+        assert_eq!(observed(&dataset)[0].3.frequency_mhz, Some(5800.0), "{head}");
+    }
+}
