@@ -1,10 +1,12 @@
 //! `sysinfo.json` of AREDN nodes: position, and signal and link quality of neighbours.
 
+use groundwave_model::radio::Pointing;
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::interfaces::NOT_RADIO;
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
+use super::plan::unit::{Quantity, with_unit};
 use super::stated::Stated;
 use super::{Content, Format, signal};
 
@@ -25,13 +27,39 @@ pub static FORMAT: Format = Format {
     ..Format::NONE
 };
 
-/// The radio of a node: frequency and width of the channel in MHz, gain of the antenna and its height in m.
+/// Numbers of channels at 5 GHz, 5 MHz apart from 5 GHz on; those of other bands have several meanings.
+const CHANNELS_5_GHZ: std::ops::Range<f64> = 36.0..200.0;
+/// Frequencies that stand in place of the number of a channel, MHz: those at 3 GHz.
+const CHANNELS_3_GHZ: std::ops::Range<f64> = 3_000.0..4_000.0;
+
+/// Frequency of the channel, MHz: a number, a text with its unit (`5.860 GHz`), or by the number of the channel.
+fn frequency_mhz(radio: &Value) -> Option<f64> {
+    let stated = number(&radio["freq"]).or_else(|| {
+        let text = radio["freq"].as_str()?;
+        with_unit(Quantity::Megahertz, text)
+    });
+    let channel = number(&radio["channel"]);
+    let at_3_ghz = channel.filter(|mhz| CHANNELS_3_GHZ.contains(mhz));
+    let at_5_ghz = channel.filter(|number| CHANNELS_5_GHZ.contains(number));
+    let stated = at_3_ghz.or(stated.filter(|mhz| *mhz > 0.0));
+    stated.or(at_5_ghz.map(|number| 5_000.0 + 5.0 * number))
+}
+
+/// The radio of a node: frequency and width of the channel in MHz; gain, beamwidth and direction of the antenna, and its
+/// height in m.
 fn stated(radio: &Value) -> Stated {
     let above_0 = |value: &Value| number(value).filter(|own| *own > 0.0);
+    let within = |key: &str, most_deg: f64| {
+        number(&radio[key]).filter(|angle_deg| angle_deg.abs() <= most_deg)
+    };
+    let azimuth_deg = within("azimuth", 360.0);
+    let elevation_deg = within("elevation", 90.0).unwrap_or_default();
     Stated {
-        frequency_mhz: above_0(&radio["freq"]),
+        frequency_mhz: frequency_mhz(radio),
         bandwidth_hz: above_0(&radio["chanbw"]).map(|mhz| mhz * 1e6),
         gain_dbi: number(&radio["antenna"]["gain"]),
+        beamwidth_deg: above_0(&radio["antenna"]["beamwidth"]),
+        pointing: azimuth_deg.map(|azimuth_deg| Pointing::new(azimuth_deg, elevation_deg)),
         height_agl_m: above_0(&radio["height"]),
         ..Stated::default()
     }
@@ -66,6 +94,8 @@ fn trackers(document: &Value, node: &str, channel: Stated, snapshot: &mut MeshSn
             ..Measured::default()
         };
         let back = Measured {
+            // The neighbour reports it; 0 is none.
+            snr_db: number(&tracker["rev_snr"]).filter(|snr_db| *snr_db != 0.0),
             delivery_prob: share("tx_quality").or_else(|| share("quality")),
             rate_bps: number(&tracker["tx_bitrate"]).map(|mbit_s| mbit_s * 1e6),
             ..Measured::default()
@@ -97,6 +127,10 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         return snapshot.drop("a document without the name of its node");
     };
     let radio = stated(&document["meshrf"]);
+    let is_named = ["freq", "channel"].iter().any(|key| text(&document["meshrf"][*key]).is_some());
+    if is_named && radio.frequency_mhz.is_none() {
+        snapshot.drop("a channel without a frequency that can be read: not used");
+    }
     let channel = of_channel(radio);
     snapshot.nodes.push(MeshNode {
         key: node.to_ascii_uppercase(),

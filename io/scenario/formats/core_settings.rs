@@ -212,6 +212,26 @@ fn range(model: &Model, canvas: Option<Canvas>, dataset: &mut Dataset) {
     }
 }
 
+/// Numbers of nodes by those of a mobility script, of its value `map`: `0:1,1:2`.
+fn map_of_nodes(model: &Model, dataset: &mut Dataset) -> BTreeMap<u32, u32> {
+    let text = model.values.get("map").map_or("", String::as_str);
+    let mut map = BTreeMap::new();
+    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        let numbers = pair.split_once(':');
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        match numbers.and_then(|(from, to)| number(from).zip(number(to))) {
+            Some((from, to)) => {
+                map.insert(from, to);
+            }
+            None => {
+                let what = format!("a pair of nodes {}: allowed FROM:TO", quoted(pair));
+                dataset.drop(&what, model.line);
+            }
+        }
+    }
+    map
+}
+
 /// Takes the motion of a script of ns-2 beside the document, by the numbers of nodes.
 fn script(
     model: &Model,
@@ -245,7 +265,9 @@ fn script(
         dataset.drop(&what("played once, not again and again"), model.line);
     }
     let keys: BTreeSet<String> = dataset.index.keys().cloned().collect();
+    let map = map_of_nodes(model, dataset);
     let key = |number: u32| {
+        let number = map.get(&number).copied().unwrap_or(number);
         let names = [number.to_string(), format!("n{number}")];
         names.into_iter().find(|name| keys.contains(name)).unwrap_or(number.to_string())
     };
@@ -253,6 +275,8 @@ fn script(
         position: &|x_px, y_px| canvas.position((x_px, y_px)),
         key: &key,
         unit_m: canvas.scale_m / 100.0,
+        // Nodes are at their starts before the script begins.
+        start_s: 0.0,
         begin_s: model.number("autostart").unwrap_or(0.0).max(0.0),
         dialect: Some(Dialect::Core),
     };

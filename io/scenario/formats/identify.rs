@@ -55,7 +55,7 @@ impl<'s> Sample<'s> {
     }
 
     /// Lines of the sample that are neither empty nor comments.
-    pub fn lines(&self) -> impl Iterator<Item = &'s str> {
+    pub fn lines(&self) -> impl Iterator<Item = &'s str> + Clone {
         let lines = self.text().lines().map(str::trim);
         lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
     }
@@ -196,7 +196,7 @@ fn identify_one(bytes: &[u8], path: &Path) -> Result<&'static Format, FormatErro
 
 /// Root elements of XML documents of other programs, with what they are and the nearest content that
 /// is read.
-const FOREIGN_ROOTS: [(&str, &str); 8] = [
+const FOREIGN_ROOTS: [(&str, &str); 11] = [
     ("FlowMonitor", "flow statistics of ns-3, without positions and links; its motion is ns2"),
     ("routes", "routes of SUMO; its positions are sumo, written with --fcd-output"),
     ("net", "a road network of SUMO; its positions are sumo, written with --fcd-output"),
@@ -207,6 +207,9 @@ const FOREIGN_ROOTS: [(&str, &str); 8] = [
         "antenna profiles of EMANE; its events are eel, and patterns of antennas are MSI or ADF",
     ),
     ("antennaprofile", "an antenna pattern of EMANE; patterns of antennas are MSI or ADF"),
+    ("TrainingCenterDatabase", "a training of Garmin; tracks are gpx"),
+    ("detection-run", "networks of Kismet; its tables for WiGLE have levels, places and times"),
+    ("gps-run", "positions of Kismet; its tables for WiGLE have levels, places and times"),
     ("osm", "a map of OpenStreetMap; tracks are gpx"),
 ];
 

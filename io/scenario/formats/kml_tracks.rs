@@ -209,8 +209,13 @@ impl State {
             let of_folder = names.entry(stamp.folder).or_default();
             *of_folder.entry(stamp.name.as_deref()).or_default() += 1;
         }
-        // Where no name comes again, names are those of the points.
-        let is_one = |folder| names[&folder].values().all(|count| *count == 1);
+        let several = several_at_once(&stamps);
+        // Where no name comes again, names are those of the points, unless they are at one time.
+        let is_one = |folder: Option<usize>| {
+            let names = &names[&folder];
+            let is_alone = folder.is_none() && names.len() == 1;
+            names.values().all(|count| *count == 1) && !several.contains(&folder) && !is_alone
+        };
         let apart = in_folders_at_once(stamps.iter().filter(|stamp| !is_one(stamp.folder)));
         for name in &apart {
             let what = format!(
@@ -295,6 +300,19 @@ impl State {
             },
         }
     }
+}
+
+/// Folders with points of several names at one time.
+fn several_at_once(stamps: &[Stamp]) -> BTreeSet<Option<usize>> {
+    let mut at_once = BTreeMap::new();
+    let mut folders = BTreeSet::new();
+    for stamp in stamps {
+        let name = stamp.name.as_deref();
+        if *at_once.entry((stamp.folder, stamp.at_s.to_bits())).or_insert(name) != name {
+            folders.insert(stamp.folder);
+        }
+    }
+    folders
 }
 
 /// Names of points that are in several folders at the same times: those of different nodes.

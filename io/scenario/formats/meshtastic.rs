@@ -1,4 +1,4 @@
-//! Nodes of a Meshtastic device: the JSON of `meshtastic --info` or of its list of nodes alone.
+//! Nodes of a Meshtastic device: the JSON of `meshtastic --info` or of its list of nodes alone, and the table of `--nodes`.
 
 use groundwave_simulation::measure::Measured;
 use serde_json::Value;
@@ -6,18 +6,22 @@ use serde_json::Value;
 use super::error::{Fault, FormatError, Location};
 use super::mesh::{self, MeshNode, MeshSnapshot, number, position, text};
 use super::meshtastic_position::{DEGREES, rounding};
+use super::meshtastic_table::{by_id, is_by_id, is_list, is_table, of_table};
 use super::stated::Stated;
 use super::text as document;
-use super::{Content, Dataset, Format, ReadOptions, Sample, Source};
+use super::{Content, Dataset, Format, ReadOptions, Source};
 
 /// The format.
 pub static FORMAT: Format = Format {
     name: "meshtastic",
     label: "Meshtastic",
-    description: "Meshtastic nodes (--info, or its JSON): positions, SNR of nodes in range",
+    description: "Meshtastic nodes (--info, --nodes, JSON, maps): positions, SNR of nodes in range",
     extensions: &["json", "txt"],
     contents: &[Content::Positions, Content::Measurements],
-    sniff: |sample| sample.text().contains(LIST) || is_list(sample),
+    sniff: |sample| {
+        let text = sample.text();
+        text.contains(LIST) || is_table(text) || is_list(sample.json())
+    },
     read: Some(read),
     is_series: true,
     ..Format::NONE
@@ -26,19 +30,13 @@ pub static FORMAT: Format = Format {
 /// Beginning of the list in the output of `--info`.
 const LIST: &str = "Nodes in mesh:";
 
-/// True for an object of nodes by their ids, `!1a2b3c4d`.
-fn is_list(sample: &Sample<'_>) -> bool {
-    let nodes = sample.json().as_object();
-    nodes
-        .and_then(|nodes| nodes.iter().next())
-        .is_some_and(|(id, node)| id.starts_with('!') && node["user"].is_object())
-}
-
 /// The lists of the documents alone, for the reader of snapshots.
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
     let list = |bytes: &Vec<u8>| -> Result<Vec<u8>, FormatError> {
         let text = document::text(&FORMAT, bytes)?;
-        let Some((head, list)) = text.split_once(LIST) else { return Ok(bytes.clone()) };
+        let Some((head, list)) = text.split_once(LIST) else {
+            return Ok(of_other_form(text).unwrap_or_else(|| bytes.clone()));
+        };
         let mut values = serde_json::Deserializer::from_str(list).into_iter::<Value>();
         let mut list = match values.next() {
             Some(Ok(list)) => list,
@@ -81,6 +79,20 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     mesh::read(&FORMAT, parse, &source, options)
 }
 
+/// Lists in another form than that of `--info`, a line each; `None` for what is none.
+fn of_other_form(text: &str) -> Option<Vec<u8>> {
+    if is_table(text) {
+        return Some(of_table(text)?.to_string().into_bytes());
+    }
+    let lists = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let lists: Vec<Value> = lists.collect::<Result<_, _>>().ok()?;
+    if lists.iter().all(is_by_id) || !lists.iter().all(is_list) {
+        return None;
+    }
+    let lines = lists.iter().map(|list| by_id(list).to_string());
+    Some(lines.collect::<Vec<_>>().join("\n").into_bytes())
+}
+
 /// Beginning of the settings of the device in the output of `--info`.
 const PREFERENCES: &str = "Preferences:";
 
@@ -105,6 +117,12 @@ fn stated(lora: &Value, snapshot: &mut MeshSnapshot) -> Stated {
         stated.lora = settings.filter(|own| own.0 > 0).or(stated.lora);
     }
     stated
+}
+
+/// The radio of a node of a map, which states region and modem preset of each.
+fn radio_of_map(node: &Value, snapshot: &mut MeshSnapshot) -> Option<Stated> {
+    let (region, preset) = (text(&node["region"])?, text(&node["modemPreset"]));
+    Stated::meshtastic(&region, &preset.unwrap_or_default(), |what| snapshot.drop(what))
 }
 
 /// A position in units of 1e-7 degrees, as documents without degrees have it.
@@ -137,6 +155,7 @@ fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
             snapshot.dropped.push((what, id.clone()));
             at_deg = at_deg.filter(|_| !is_out);
         }
+        let own = radio_of_map(node, snapshot);
         snapshot.nodes.push(MeshNode {
             key: id.clone(),
             name: text(&user["longName"]).or_else(|| text(&user["shortName"])).or(Some(id.clone())),
@@ -146,12 +165,17 @@ fn parse(document: &Value, is_exact: bool, snapshot: &mut MeshSnapshot) {
             stated: Stated {
                 tx_power_dbm: number(&document[LORA]["txPower"])
                     .filter(|dbm| *id == device && *dbm > 0.0),
-                ..stated
+                ..own.unwrap_or(stated)
             },
             ..MeshNode::default()
         });
         if number(&place["altitude"]).is_some_and(|altitude_m| altitude_m != 0.0) {
             snapshot.drop(mesh::ALTITUDE);
+        }
+        for (neighbour, snr_db) in node["neighbours"].as_object().into_iter().flatten() {
+            snapshot.listed_links += 1;
+            let values = Measured { snr_db: number(snr_db), ..Measured::default() };
+            snapshot.link(neighbour, id, values);
         }
         let hops = number(&node["hopsAway"]);
         match number(&node["snr"]) {

@@ -1,4 +1,5 @@
-//! Packets that gateways of Meshtastic publish as JSON over MQTT, one a line, with or without its topic.
+//! Packets that gateways of Meshtastic publish as JSON over MQTT: one a line, with or without its topic, or values of JSON
+//! over several lines and in arrays.
 
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::measure::Measured;
@@ -8,6 +9,7 @@ use super::dataset::{Dataset, Event, Height};
 use super::error::FormatError;
 use super::mesh::{self, number, rows};
 use super::meshtastic_position::{DEGREES, rounding};
+use super::packets::{are_packets, packets};
 use super::plan::name_of;
 use super::stated::Stated;
 use super::text::text;
@@ -20,18 +22,14 @@ pub static FORMAT: Format = Format {
     description: "Meshtastic packets as JSON of MQTT, one a line: motion, RSSI and SNR at gateways",
     extensions: &["mqtt"],
     contents: &[Content::Tracks, Content::Measurements],
-    sniff: |sample| sample.text().lines().take(20).any(|line| packet(line).is_some()),
+    sniff: |sample| are_packets(sample, is_packet),
     read: Some(read),
     ..Format::NONE
 };
 
-/// The packet of a line; its topic, of `mosquitto_sub -v`, stands before it.
-fn packet(line: &str) -> Option<Value> {
-    let begin = line.find('{')?;
-    let packet: Value = serde_json::from_str(&line[begin..]).ok()?;
-    let is_packet = packet["from"].is_number()
-        && packet["sender"].as_str().is_some_and(|sender| sender.starts_with('!'));
-    is_packet.then_some(packet)
+fn is_packet(value: &Value) -> bool {
+    let sender = value["sender"].as_str();
+    value["from"].is_number() && sender.is_some_and(|sender| sender.starts_with('!'))
 }
 
 /// The identifier of a node by its number.
@@ -54,9 +52,8 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let text = text(&FORMAT, source.bytes())?;
     let mut dataset = Dataset::default();
     let mut radio = None;
-    for (index, raw) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let line = index + 1;
-        let Some(packet) = packet(raw) else {
+    for (line, raw, packet) in packets(text, is_packet) {
+        let Some(packet) = packet else {
             dataset.drop("a line that is not a packet", line);
             continue;
         };

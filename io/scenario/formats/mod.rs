@@ -24,8 +24,8 @@
 //! | [`eel`] | | | yes | yes | recording |
 //! | [`gpx`] | | yes | yes | | |
 //! | [`kml_tracks`], [`nmea`], [`sumo`], [`bonnmotion`], [`ansim`] | | | yes | | |
-//! | [`ns3`], [`mininet`], [`csv::tracks`] | | | yes | | |
-//! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`] | | | yes | yes | |
+//! | [`ns3`], [`mininet`], [`csv::tracks`], [`geojson_tracks`], [`igc`] | | | yes | | |
+//! | [`wardrive`], [`ttnmapper`], [`meshtastic_mqtt`], [`lorawan`] | | | yes | yes | |
 //! | [`aredn`], [`meshtastic`], [`ffmap`], [`libremesh`], [`meshcore`] | | yes | | yes | |
 //! | [`qth`] | yes | | | | |
 //! | [`ns2`] | | | yes | | |
@@ -59,8 +59,10 @@ mod error;
 mod extremes;
 pub mod ffmap;
 pub mod geojson;
+pub mod geojson_tracks;
 pub mod gpx;
 mod identify;
+pub mod igc;
 mod interfaces;
 mod json_values;
 pub mod k7;
@@ -69,6 +71,7 @@ pub mod kml_tracks;
 pub mod kmz;
 pub mod libremesh;
 pub mod limits;
+pub mod lorawan;
 mod lrp;
 pub mod mahimahi;
 mod merged;
@@ -78,6 +81,7 @@ pub mod meshtastic;
 pub mod meshtastic_mqtt;
 mod meshtastic_position;
 mod meshtastic_regions;
+mod meshtastic_table;
 pub mod meshviewer;
 pub mod mininet;
 mod misfits;
@@ -93,6 +97,7 @@ pub mod olsrd;
 pub mod olsrd2;
 pub mod openwifimap;
 mod options;
+mod packets;
 pub mod parquet;
 mod parquet_table;
 mod parts;
@@ -239,7 +244,8 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 47] = [
+pub static FORMATS: [&Format; 50] = [
+    &geojson_tracks::FORMAT,
     &geojson::FORMAT,
     &kml_tracks::FORMAT,
     &kml::FORMAT,
@@ -260,6 +266,7 @@ pub static FORMATS: [&Format; 47] = [
     &sumo::FORMAT,
     &ansim::FORMAT,
     &nmea::FORMAT,
+    &igc::FORMAT,
     &mahimahi::FORMAT,
     &k7::FORMAT,
     &netjson::FORMAT,
@@ -276,6 +283,7 @@ pub static FORMATS: [&Format; 47] = [
     &aredn::FORMAT,
     &meshtastic::FORMAT,
     &meshtastic_mqtt::FORMAT,
+    &lorawan::FORMAT,
     &meshcore::FORMAT,
     &openwifimap::FORMAT,
     &ttn::FORMAT,

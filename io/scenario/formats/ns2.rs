@@ -36,6 +36,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         position: &|x_m, y_m| plane.position(x_m, y_m),
         key: &|number| format!("node-{number}"),
         unit_m: 1.0,
+        start_s: 0.0,
         begin_s: 0.0,
         dialect: options.dialect,
     };
@@ -52,6 +53,8 @@ pub(super) struct Place<'p> {
     pub key: &'p dyn Fn(u32) -> String,
     /// Length of a unit of the document, m.
     pub unit_m: f64,
+    /// Time from which on nodes are at their starts, s.
+    pub start_s: f64,
     /// Time of its second 0, s.
     pub begin_s: f64,
     /// Meaning of a speed of 0.
@@ -102,7 +105,7 @@ pub(super) fn take(
             continue;
         };
         if let Some(node) = dataset.node(&(place.key)(*number), line) {
-            dataset.event(begin_s, Event::Move(node, at), line);
+            dataset.event(place.start_s, Event::Move(node, at), line);
         }
     }
     let orders = setdest::orders(&trace, place.dialect);

@@ -1,9 +1,14 @@
 //! Radios of nodes as far as their documents state them.
 
-use groundwave_model::radio::{Station, Waveform, presets};
+use groundwave_model::radio::{Pointing, Station, Waveform, presets};
 
 /// Transmit power of a LoRa device whose document states none, dBm: the most that an SX1262 has.
 const LORA_DBM: f64 = 22.0;
+
+/// Gain of an antenna by the product of its beamwidths, degrees squared.
+const GAIN_DEG2: f64 = 30_000.0;
+/// Beamwidths in elevation that follow from gain and azimuth, degrees.
+const HEIGHT_DEG: (f64, f64) = (1.0, 120.0);
 
 /// Radio, antenna and height of a node, as far as a document states them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,6 +21,9 @@ pub(super) struct Stated {
     /// Maximum power in the region, which bounds a power that is not stated.
     pub power_limit_dbm: Option<f64>,
     pub gain_dbi: Option<f64>,
+    /// Half-power beamwidth in azimuth, which counts beside a direction.
+    pub beamwidth_deg: Option<f64>,
+    pub pointing: Option<Pointing>,
     pub height_agl_m: Option<f64>,
 }
 
@@ -40,7 +48,16 @@ impl Stated {
         radio.bandwidth_hz = self.bandwidth_hz.unwrap_or(radio.bandwidth_hz);
         let limit_dbm = self.power_limit_dbm.unwrap_or(f64::INFINITY);
         radio.tx_power_dbm = self.tx_power_dbm.unwrap_or(radio.tx_power_dbm.min(limit_dbm));
-        station.antenna.gain_dbi = self.gain_dbi.unwrap_or(station.antenna.gain_dbi);
+        let antenna = &mut station.antenna;
+        antenna.gain_dbi = self.gain_dbi.unwrap_or(antenna.gain_dbi);
+        let directive_deg = self.beamwidth_deg.filter(|width_deg| *width_deg < 360.0);
+        if let Some((width_deg, pointing)) = directive_deg.zip(self.pointing) {
+            antenna.azimuth_beamwidth_deg = width_deg;
+            let gain = libm::pow(10.0, antenna.gain_dbi / 10.0);
+            let height_deg = GAIN_DEG2 / (gain * width_deg);
+            antenna.elevation_beamwidth_deg = height_deg.clamp(HEIGHT_DEG.0, HEIGHT_DEG.1);
+            station.pointing = Some(pointing);
+        }
         station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
         station.validate().is_ok().then_some(station)
     }

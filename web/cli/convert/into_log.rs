@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use groundwave_command::waiting::with_spinner;
 use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
+use groundwave_scenario::formats::csv::tracks;
 use groundwave_scenario::formats::{Dataset, Format, ReadOptions, Script, Source};
 use groundwave_scenario::{MOVING_NODES_MIN, formats};
 use groundwave_setup::terrain::OpenTerrain;
@@ -21,12 +22,8 @@ use crate::serve::foreign_log;
 /// The refusal of a plan where a recording is asked for, with the reason why a table is not one of tracks.
 pub(super) fn refusal_of_plan(file: &Path, source: &Source) -> Failure {
     let what = "a plan holds no recording; a table of levels needs --mapping FILE";
-    let of_tracks = formats::csv::tracks::invalid_time(source).map(|time| {
-        format!(
-            "; as a table of tracks: {time}, allowed 2024-05-01T10:00:00Z, other dates with a year of four digits, \
-             hh:mm:ss or a number of seconds"
-        )
-    });
+    let of_tracks = tracks::invalid_time(source)
+        .map(|time| format!("; as a table of tracks: {time}, allowed {}", tracks::TIMES_ALLOWED));
     Failure::Input(format!("{}: {what}{}", file.display(), of_tracks.unwrap_or_default()))
 }
 

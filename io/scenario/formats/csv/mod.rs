@@ -13,6 +13,7 @@
 
 mod axis;
 pub mod levels;
+mod named_dates;
 mod read;
 mod times;
 pub mod tracks;
@@ -60,7 +61,13 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             let allowed = "sites, a row each (--mapping FILE makes a recording of levels)";
             Err(Fault::new("", actual, allowed).at(&FORMAT, Location::line(1)))
         }
-        None => read::read(source.bytes(), &options.station).map(Dataset::of_plan),
+        None => match tracks::unread_times(&String::from_utf8_lossy(source.bytes())) {
+            Some(time) => {
+                let actual = format!("rows of nodes that come again: {time}");
+                Err(Fault::new("", actual, tracks::TIMES_ALLOWED).at(&FORMAT, Location::line(1)))
+            }
+            None => read::read(source.bytes(), &options.station).map(Dataset::of_plan),
+        },
     }
 }
 

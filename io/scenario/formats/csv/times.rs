@@ -11,6 +11,7 @@ use super::super::extremes::CENTURY_END_UNIX_S;
 use super::super::plan::values::parse;
 use super::super::sumo;
 use super::FORMAT;
+use super::named_dates::in_numbers;
 
 /// A time of a cell, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -136,6 +137,13 @@ impl Time {
         if let Some((at_s, _)) = iso8601(plain) {
             return Some(Self::Date(at_s));
         }
+        if let Some((text, ahead_s)) = in_numbers(cell) {
+            return match Self::of(&text, order)? {
+                Self::Date(at_s) => Some(Self::Date(at_s - ahead_s)),
+                // The day of another zone is not known.
+                time => Some(time).filter(|_| ahead_s == 0.0),
+            };
+        }
         let (date, time) = halves(cell);
         if let Some(date) = self::date(date, order) {
             let at = DateTime::from_parts(date, time_of_day(time)?);
@@ -230,7 +238,8 @@ fn time_of_day(text: &str) -> Option<TimeOfDay> {
             Some(hours).filter(|hours| (1..=12).contains(hours))? % 12 + 12 * i8::from(is_pm)
         }
     };
-    let seconds = seconds.parse::<f64>().ok().filter(|seconds| seconds.is_finite())?;
+    let seconds = seconds.replace(',', ".").parse::<f64>().ok()?;
+    let seconds = Some(seconds).filter(|seconds| seconds.is_finite())?;
     let nanos = ((seconds % 1.0) * 1e9) as i32;
     TimeOfDay::new(hours, minutes.parse().ok()?, seconds as i8, nanos).ok()
 }
@@ -298,6 +307,12 @@ mod tests {
             ("20240229100001", 36_001.0),
             ("20240229 100001", 36_001.0),
             ("2024-02-29 10:00:00 +0200", 28_800.0),
+            ("29.02.2024 10:00:00,5", 36_000.5),
+            ("2024-02-29 12:00:00 CEST", 36_000.0),
+            ("Feb 29, 2024 10:00:00 AM", 36_000.0),
+            ("29-Feb-2024 10:00", 36_000.0),
+            ("Thu, 29 Feb 2024 12:00:00 +0200", 36_000.0),
+            ("Thu Feb 29 2024 12:00:00 GMT+0200 (CEST)", 36_000.0),
         ] {
             let order = DateOrder::of([cell].into_iter());
             assert_eq!(Time::of(cell, order), Some(Time::Date(DAY_S + at_s)), "{cell}");

@@ -17,7 +17,7 @@ use super::dataset::Dataset;
 use super::error::FormatError;
 use super::plan::PlanFile;
 use super::report::Report;
-use super::{Content, Format, ReadOptions, Source};
+use super::{Content, Format, ReadOptions, Source, geojson_tracks};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -27,7 +27,10 @@ pub static FORMAT: Format = Format {
     extensions: &["geojson", "json"],
     media_type: Some("application/geo+json"),
     contents: &[Content::Plan],
-    sniff: |sample| matches!(sample.json()["type"].as_str(), Some(kind) if read::is_type(kind)),
+    sniff: |sample| {
+        let kind = sample.json()["type"].as_str();
+        kind.is_some_and(read::is_type) && !(geojson_tracks::FORMAT.sniff)(sample)
+    },
     read: Some(|source, options| read(source, options).map(Dataset::of_plan)),
     write_plan: Some(write::write),
     ..Format::NONE

@@ -102,6 +102,26 @@ fn mobility_script_of_core_moves_its_nodes_over_the_canvas() {
 }
 
 #[test]
+fn mobility_script_of_core_moves_the_nodes_of_its_map_from_the_start_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let walk = "$node_(0) set X_ 100.0\n$node_(0) set Y_ 0.0\n$ns_ at 2.0 \"$node_(0) setdest 100.0 200.0 10.0\"\n";
+    std::fs::write(folder.path().join("walk.scen"), walk).unwrap();
+    let mapped = XML.replace(
+        r#"<configuration name="loop" value="1"/>"#,
+        r#"<configuration name="map" value="0:3, x"/>"#,
+    );
+    let source = Source { folder: Some(folder.path().into()), ..Source::of(mapped.into()) };
+    let recording = core_xml::FORMAT.read(&source, &ReadOptions::new(station())).unwrap();
+    assert_eq!(count(&recording.report, "allowed FROM:TO"), 1, "{}", recording.report);
+    let courses = recording.courses();
+    assert_eq!(courses.keys().copied().collect::<Vec<_>>(), [2]);
+    // It stands at its start before the script begins.
+    let times: Vec<f64> = courses[&2].iter().map(|fix| fix.0).collect();
+    assert_eq!(times[..2], [0.0, 7.0], "{times:?}");
+    assert_eq!(recording.nodes.len(), 3);
+}
+
+#[test]
 fn impairments_of_core_that_a_recording_has_no_place_for_are_counted() {
     let text = XML
         .replace(

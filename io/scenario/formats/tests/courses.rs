@@ -11,7 +11,7 @@ use groundwave_simulation::site::NodeView;
 
 use super::super::csv::tracks;
 use super::super::{
-    Dataset, Event, Format, ReadOptions, Source, bonnmotion, eel, gpx, ns2, ns3, sumo,
+    Dataset, Event, Format, ReadOptions, Source, bonnmotion, eel, gpx, identify, ns2, ns3, sumo,
 };
 use super::count;
 use crate::parse_alone;
@@ -279,6 +279,33 @@ fn rows_of_cooja_are_courses() {
     assert_eq!((damaged.nodes.len(), damaged.courses()[&0].len()), (2, 2));
     assert_eq!(count(&damaged.report, "not of node, time, x and y"), 1, "{}", damaged.report);
     assert_eq!(count(&damaged.report, "beyond the Earth"), 1, "{}", damaged.report);
+}
+
+#[test]
+fn rows_may_begin_with_their_time() {
+    let expected = vec![(0.0, 100.0), (10.0, 110.0)];
+    for text in [
+        // ONE, with the ranges of its values.
+        "0.0 10.0 0.0 1000.0 0.0 1000.0 0.0 0.0\n0.0 0 0 100\n0.0 1 0 200\n10.0 0 0 110\n10.0 1 0 210\n",
+        "0.0 0 0 100\n0.0 1 0 200\n10.0 0 0 110\n10.0 1 0 210\n",
+        "0 0 0 100\n0 1 0 200\n10 0 0 110\n10 1 0 210\n",
+        // Cooja, GloMoSim.
+        "0 0.0 0 100\n0 10.0 0 110\n1 0.0 0 200\n1 10.0 0 210\n",
+        "0 0 0 100\n0 10 0 110\n1 0 0 200\n1 10 0 210\n",
+        "0 0S (0.0, 100.0, 0.0)\n0 10S (0.0, 110.0, 0.0)\n1 0S (0.0, 200.0, 0.0)\n1 10S (0.0, 210.0, 0.0)\n",
+    ] {
+        let source = Source::of(text.into());
+        assert_eq!(identify(&source), Ok(&bonnmotion::FORMAT), "{text}");
+        let dataset = read(&bonnmotion::FORMAT, text);
+        let names: Vec<&str> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["node-0", "node-1"], "{text}");
+        let origin = GeoPoint::new(57.7, 11.9).unwrap();
+        let north_m = |place: GeoPoint| geodesic::inverse(origin, place).distance_m.round();
+        let course =
+            dataset.courses()[&0].iter().map(|fix| (fix.0, north_m(fix.1))).collect::<Vec<_>>();
+        assert_eq!(course, expected, "{text}");
+        assert!(dataset.report.is_empty(), "{text}{}", dataset.report);
+    }
 }
 
 #[test]

@@ -110,3 +110,19 @@ fn points_of_one_name_in_folders_of_the_same_time_are_different_nodes() {
     let dataset = read(&document(&days));
     assert_eq!((dataset.nodes.len(), dataset.courses()[&0].len()), (1, 4));
 }
+
+#[test]
+fn points_of_several_names_at_one_time_are_nodes_of_their_own() {
+    let mark = |name: &str, lat: &str| {
+        format!(
+            "<Placemark><name>{name}</name><TimeStamp><when>2024-05-01T10:00:00Z</when></TimeStamp>\
+             <Point><coordinates>11.9,{lat}</coordinates></Point></Placemark>"
+        )
+    };
+    let dataset = read(&document(&(mark("P", "57.7") + &mark("Q", "57.8"))));
+    let names: Vec<_> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["P", "Q"], "{}", dataset.report);
+    let alone = Source::of(document(&mark("P", "57.7")).into());
+    let dataset = kml_tracks::FORMAT.read(&alone, &ReadOptions::new(station())).unwrap();
+    assert_eq!(dataset.nodes[0].name, "P");
+}

@@ -116,3 +116,71 @@ fn links_older_than_a_day_give_a_note() {
     assert_eq!(of([1_714_557_600, 1_714_500_000, 1_590_000_000]), (3, 1));
     assert_eq!(of([1_714_557_600, 1_714_500_000, 0]), (3, 0));
 }
+
+#[test]
+fn lists_of_meshtastic_have_several_forms() {
+    let a = r#"{"num":7,"user":{"id":"!00000007","longName":"A"},"position":{"latitudeI":577000000,"longitudeI":119000000}}"#;
+    let b = r#"{"num":8,"user":{"id":"!00000008","longName":"B"},"position":{"latitudeI":578000000,"longitudeI":119000000},
+        "snr":6.25,"hopsAway":0}"#;
+    let table = "Connected to radio\n\
+        ╒════╤══════╤═══════════╤══════╤══════════╤═══════════╤═════════╤═════════╤══════╕\n\
+        │  N │ User │ ID        │ AKA  │ Latitude │ Longitude │ Altitude│ SNR     │ Hops │\n\
+        ╞════╪══════╪═══════════╪══════╪══════════╪═══════════╪═════════╪═════════╪══════╡\n\
+        │  1 │ A    │ !00000007 │ A    │ 57.7000° │ 11.9000°  │ 34m     │ N/A     │ 0    │\n\
+        ├────┼──────┼───────────┼──────┼──────────┼───────────┼─────────┼─────────┼──────┤\n\
+        │  2 │ B    │ !00000008 │ B    │ 57.8000° │ 11.9000°  │ N/A     │ 6.25 dB │ 0    │\n";
+    for text in [
+        format!("[{a},{b}]"),
+        format!(r#"{{"7":{a},"8":{b}}}"#),
+        format!(r#"{{"nodes":[{a},{b}]}}"#),
+        table.to_owned(),
+    ] {
+        let mesh = read("meshtastic", &text);
+        let place = |name: &str| {
+            let node = mesh.nodes.iter().find(|node| node.name == name);
+            node.and_then(|node| node.position).map(|place| (place.lat_deg() * 10.0).round())
+        };
+        assert_eq!([place("A"), place("B")], [Some(577.0), Some(578.0)], "{text}");
+        assert_eq!(levels(&mesh), [("B", None, Some(6.25))], "{text}");
+    }
+}
+
+#[test]
+fn packets_of_meshtastic_may_be_in_an_array_or_on_several_lines() {
+    let packet = |at_s: u32| {
+        format!(
+            "{{\n\"from\":9,\"sender\":\"!00000008\",\"timestamp\":{at_s},\"hops_away\":0,\"rssi\":-80,\"snr\":5,\n\
+             \"type\":\"text\",\"payload\":{{}}}}"
+        )
+    };
+    let (one, two) = (packet(1_714_557_600), packet(1_714_557_660));
+    for text in [format!("[{one},{two}]"), format!("{one}\n{two}\n")] {
+        let mesh = read("meshtastic-mqtt", &text);
+        assert_eq!((levels(&mesh).len(), mesh.report.is_empty()), (2, true), "{}", mesh.report);
+    }
+    let broken = read("meshtastic-mqtt", &format!("{one}\n{{\n\"from\":9,"));
+    assert_eq!((levels(&broken).len(), count(&broken.report, "not a packet")), (1, 1));
+}
+
+#[test]
+fn maps_of_meshtastic_have_radios_and_neighbours_of_each_node() {
+    let meshmap = r#"{"7":{"longName":"A","hwModel":"TBEAM","region":"EU_868","modemPreset":"LONG_FAST","latitude":577000000,
+        "longitude":119000000,"altitude":34,"precision":32,"neighbors":{"8":{"snr":6.25,"updated":1714560000}}},
+        "8":{"longName":"B","region":"US","modemPreset":"SHORT_FAST","latitude":578000000,"longitude":119000000}}"#;
+    let api = r#"{"nodes":[{"id":"1","node_id":"7","long_name":"A","latitude":577000000,"longitude":119000000,
+        "region_name":"EU_868","modem_preset_name":"LONG_FAST","neighbours":[{"node_id":"8","snr":6.25}]},
+        {"id":"2","node_id":"8","long_name":"B","latitude":578000000,"longitude":119000000,"neighbours":null,
+        "region_name":"US","modem_preset_name":"SHORT_FAST"}]}"#;
+    for text in [meshmap, api] {
+        let mesh = read("meshtastic", text);
+        let names: Vec<&str> = mesh.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["A", "B"], "{text}");
+        let mhz = |index: usize| {
+            mesh.nodes[index].station.as_ref().map(|station| station.radio.frequency_mhz)
+        };
+        assert_eq!(mhz(0), Some(869.525), "{text}");
+        assert_ne!(mhz(1), mhz(0), "{text}");
+        assert!(mesh.nodes.iter().all(|node| node.position.is_some()), "{text}");
+        assert_eq!(levels(&mesh), [("B", None, Some(6.25))], "{text}");
+    }
+}

@@ -230,6 +230,44 @@ fn topics_of_meshtastic_give_the_radio_of_their_region() {
 }
 
 #[test]
+fn channels_of_aredn_have_units_and_numbers() {
+    for (radio, frequency_mhz) in [
+        (r#""freq":"5.860 GHz","channel":"172""#, 5860.0),
+        (r#""freq":"2397 MHz","channel":"-2""#, 2397.0),
+        (r#""freq":"unknown","channel":"180""#, 5900.0),
+        (r#""freq":"5.420 GHz","channel":"3420""#, 3420.0),
+        (r#""channel":165"#, 5825.0),
+    ] {
+        let document = format!(
+            r#"{{"node":"AA1A","lat":"34","lon":"-118","meshrf":{{{radio},"chanbw":"10"}}}}"#
+        );
+        let dataset = read(&[("a.json", &document)]);
+        let station_ = dataset.nodes[0].station.as_ref().unwrap();
+        assert_eq!(station_.radio.frequency_mhz, frequency_mhz, "{radio}");
+        assert_eq!(count(&dataset.report, "a channel without a frequency"), 0, "{radio}");
+    }
+    let unknown =
+        r#"{"node":"AA1A","lat":"34","lon":"-118","meshrf":{"freq":"N/A","channel":"5"}}"#;
+    assert_eq!(count(&read(&[("a.json", unknown)]).report, "a channel without a frequency"), 1);
+}
+
+#[test]
+fn antennas_of_aredn_point() {
+    let document = r#"{"node":"AA1A","lat":34,"lon":-118,"meshrf":{"freq":5900,"chanbw":10,"azimuth":120,"elevation":2,
+        "antenna":{"gain":24.5,"beamwidth":7}},"lqm":{"info":{"trackers":{"02:00:00:00:00:01":{"type":"RF",
+        "hostname":"BB2B","signal":-70,"snr":25,"rev_snr":21}}}}}"#;
+    let dataset = read(&[("a.json", document)]);
+    let station_ = dataset.nodes[0].station.as_ref().unwrap();
+    let pointing = station_.pointing.unwrap();
+    assert_eq!((pointing.azimuth_deg, pointing.elevation_deg), (120.0, 2.0));
+    assert_eq!(station_.antenna.azimuth_beamwidth_deg, 7.0);
+    assert!((10.0..20.0).contains(&station_.antenna.elevation_beamwidth_deg));
+    // The neighbour reports the other direction.
+    let snrs: Vec<_> = measured(&dataset).iter().map(|one| (one.1, one.3.snr_db)).collect();
+    assert_eq!(snrs, [("BB2B", Some(25.0)), ("AA1A", Some(21.0))]);
+}
+
+#[test]
 fn neighbours_of_aredn_have_the_channel_of_the_node() {
     let document = r#"{"node":"AA1A","lat":"34","lon":"-118","meshrf":{"freq":"5885","chanbw":"10","height":"12"},
         "lqm":{"info":{"trackers":{"02:00:00:00:00:01":{"type":"RF","hostname":"BB2B","signal":-70,"snr":25},

@@ -324,3 +324,76 @@ fn nodes_of_tables_are_identified_by_their_ids_not_by_their_names() {
         assert_eq!(read_names, names, "{heads}");
     }
 }
+
+#[test]
+fn nodes_of_tracks_are_those_of_the_column_that_differs() {
+    for head in [
+        "callsign",
+        "MMSI",
+        "imei",
+        "user_id",
+        "mac",
+        "node_name",
+        "vehicle id",
+        "tag-local-identifier",
+        "boat",
+    ] {
+        let text = format!(
+            "{head},time,lat,lon\nA1,0,57.70,11.9\nB2,0,57.80,11.9\nA1,60,57.701,11.9\nB2,60,57.801,11.9\n"
+        );
+        let dataset = read(&text);
+        let names: Vec<&str> = dataset.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["A1", "B2"], "{head}: {}", dataset.report);
+        assert_eq!(
+            count(&dataset.report, "taken for that of the nodes"),
+            usize::from(head == "boat")
+        );
+    }
+    // The first column is that of rows.
+    let text = "id,vehicle,time,lat,lon\n1,bus,0,57.70,11.9\n2,bus,60,57.71,11.9\n";
+    let dataset = read(text);
+    assert_eq!((dataset.nodes.len(), dataset.nodes[0].name.as_str()), (1, "bus"));
+    // A heading does not name a node.
+    let text =
+        "time,track,icao24,lat,lon\n0,90,a,57.70,11.9\n0,80,b,57.71,11.9\n60,91,a,57.70,11.91\n";
+    assert_eq!(read(text).nodes.len(), 2);
+}
+
+#[test]
+fn positions_of_tracks_may_be_those_of_a_plane() {
+    let text = "time,node,x,y,z\n0,0,0,0,1\n10,0,0,1000,5\n0,1,80,80,1\n";
+    let dataset = read(text);
+    assert_eq!((dataset.nodes.len(), count(&dataset.report, "no origin given")), (2, 1));
+    let course = &dataset.courses()[&0];
+    assert!(course[1].1.lat_deg() > 0.009 && course[1].1.lat_deg() < 0.0091, "{course:?}");
+    let heights = dataset.events.iter().filter(|event| matches!(event.1, Event::Height(..)));
+    assert_eq!(heights.count(), 3);
+    // Five digits are those of degrees.
+    let text = "time,node,x,y\n0,a,11.97461,57.70891\n10,a,11.97462,57.70892\n";
+    let dataset = read(text);
+    assert_eq!(dataset.courses()[&0][0].1.lat_deg(), 57.70891);
+}
+
+#[test]
+fn rows_of_nodes_whose_times_cannot_be_read_are_no_masts() {
+    let text = "name,time,lat,lon\na,12:00,57.70,11.9\na,12:01,57.71,11.9\nb,12:01,57.71,11.9\nb,12:02,57.71,11.9\n";
+    let source = Source::of(text.into());
+    let format = identify(&source).unwrap();
+    let error = format.read(&source, &ReadOptions::new(station())).unwrap_err().to_string();
+    assert!(error.contains("the column \"time\" has the time \"12:00\""), "{error}");
+    // Sites may have times.
+    let text = "name,time,lat,lon\na,spring,57.70,11.9\nb,autumn,57.71,11.9\n";
+    let source = Source::of(text.into());
+    let dataset = identify(&source).unwrap().read(&source, &ReadOptions::new(station())).unwrap();
+    assert_eq!(dataset.plan.map(|plan| plan.nodes.len()), Some(2));
+}
+
+#[test]
+fn frequencies_in_gigahertz_are_suggested_by_the_names_of_their_columns() {
+    for head in ["freq_ghz", "frequency (GHz)", "Frequency_MHz"] {
+        let number = if head.ends_with("MHz") { "5800" } else { "5.8" };
+        let (guess, dataset) = guessed(&format!("time,tx,rx,rssi,{head}\n0,a,b,-60,{number}\n"));
+        assert!(guess.contains(&format!("frequency_mhz = \"{head}\"")), "{guess}");
+        assert_eq!(observed(&dataset)[0].3.frequency_mhz, Some(5800.0), "{head}");
+    }
+}

@@ -59,7 +59,11 @@ const NAMES: [(&str, &[&str]); 12] = [
             "frequencymhz",
             "freqhz",
             "frequencyhz",
+            "freqghz",
+            "frequencyghz",
             "channelfrequency",
+            "centerfrequency",
+            "centrefrequency",
         ],
     ),
 ];

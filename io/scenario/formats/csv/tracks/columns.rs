@@ -13,57 +13,10 @@ use super::super::axis::{self, Parts};
 use super::super::levels::bare;
 use super::super::times::{self, DateOrder, Time};
 use super::super::utm::Grid;
-
-/// Names of columns, without case, units and other characters than letters and digits.
-const TIMES: [&str; 24] = [
-    "time",
-    "timestamp",
-    "datetime",
-    "date",
-    "fixtime",
-    "devicetime",
-    "gpstime",
-    "timeutc",
-    "timestamputc",
-    "utctime",
-    "utc",
-    "datetimeutc",
-    "utcdatetime",
-    "dateutc",
-    "timesteptime",
-    "t",
-    "epoch",
-    "epochtime",
-    "unixtime",
-    "unixtimestamp",
-    "timeunix",
-    "tunix",
-    "unix",
-    "localtime",
-];
-/// Columns of a day alone, beside one of its times.
-const DATES: [&str; 6] = ["date", "dateutc", "utcdate", "gpsdate", "localdate", "day"];
-const LATITUDES: [&str; 3] = ["lat", "latitude", "latdeg"];
-const LONGITUDES: [&str; 5] = ["lon", "lng", "long", "longitude", "londeg"];
-/// Columns of the identifier of a node, before those of its name, which others may have as well.
-const NODES: [&str; 12] = [
-    "id",
-    "nodeid",
-    "deviceid",
-    "uniqueid",
-    "node",
-    "device",
-    "tracker",
-    "vehicle",
-    "person",
-    "track",
-    "name",
-    "devicename",
-];
-/// Columns of identifiers of nodes beside one of the rows.
-const NODE_IDS: [&str; 4] = ["nodeid", "deviceid", "uniqueid", "tracker"];
-/// Columns of names of nodes.
-const NAMES: [&str; 2] = ["name", "devicename"];
+use super::identity;
+use super::names::{
+    DATES, EASTS, HEIGHTS, LATITUDES, LONGITUDES, NAMES, NODE_IDS, NODES, NORTHS, TIMES,
+};
 
 /// Columns of the nodes of a kind.
 pub(super) struct Place {
@@ -75,7 +28,7 @@ pub(super) struct Place {
     /// Longitude or x, and latitude or y.
     pub(super) x: usize,
     pub(super) y: usize,
-    /// Height of vehicles, of SUMO.
+    /// Height of vehicles of SUMO, and above a plane.
     pub(super) z: Option<usize>,
     /// Further parts of latitude and longitude in degrees.
     pub(super) parts: [Parts; 2],
@@ -88,12 +41,14 @@ pub(super) struct Columns {
     pub(super) time: Clock,
     /// One set for each kind of node.
     pub(super) nodes: Vec<Place>,
-    /// Column of identifiers of nodes, where the first one may be of rows.
-    other_id: Option<usize>,
+    /// Columns of identifiers of nodes, where the first one may be of rows.
+    other_ids: Vec<usize>,
     heights: Vec<Altitude>,
     /// Heights without a known datum: column, its head, and metres in its unit.
     unknown: Vec<(usize, String, f64)>,
     pub(super) is_sumo: bool,
+    /// Positions are those of a plane, unless their digits are those of degrees.
+    pub(super) is_plane: bool,
     /// Column that states whether a position is one of satellites (Traccar).
     valid: Option<usize>,
 }
@@ -133,15 +88,19 @@ impl Columns {
             Some(Place { kind, id, name: None, x, y, z, parts: Default::default(), grid: None })
         };
         let is_sumo = raw("timestep_time") == Some(column);
+        let mut is_plane = is_sumo;
         let nodes: Vec<Place> = match is_sumo {
             true => sumo::KINDS.into_iter().filter_map(of_kind).collect(),
             false => {
                 let degrees = first(&LONGITUDES).zip(first(&LATITUDES));
                 let grid = Grid::of(header.iter()).filter(|_| degrees.is_none());
-                let (x, y) = degrees.or_else(|| grid.map(|grid| (grid.easting, grid.northing)))?;
+                let angles = degrees.or_else(|| grid.map(|grid| (grid.easting, grid.northing)));
+                is_plane = angles.is_none();
+                let (x, y) = angles.or_else(|| first(&EASTS).zip(first(&NORTHS)))?;
+                let z = first(&HEIGHTS).filter(|_| is_plane);
                 let (id, parts) = (first(&NODES), axis::parts(header));
                 let name = first(&NAMES).filter(|name| id != Some(*name));
-                vec![Place { kind: "", id, name, x, y, z: None, parts, grid }]
+                vec![Place { kind: "", id, name, x, y, z, parts, grid }]
             }
         };
         let (mut heights, mut unknown) = (Vec::new(), Vec::new());
@@ -153,15 +112,20 @@ impl Columns {
             }
         }
         let time = Clock { column, date, order: None, per_s: 1.0 };
-        let other_id = header.iter().position(|head| NODE_IDS.contains(&&*axis::letters(head)));
+        let is_node = |head: &String| NODE_IDS.contains(&head.as_str());
+        let of_nodes = (0..heads.len()).filter(|column| is_node(&heads[*column]));
+        let others = NODES.iter().filter(|name| !NAMES.contains(name));
+        let others = others.filter_map(|name| heads.iter().position(|head| head == name));
+        let other_ids = of_nodes.chain(others).collect();
         let valid = first(&["valid"]).filter(|_| !is_sumo);
         (!nodes.is_empty()).then_some(Self {
             time,
             nodes,
-            other_id,
+            other_ids,
             heights,
             unknown,
             is_sumo,
+            is_plane,
             valid,
         })
     }
@@ -172,17 +136,32 @@ impl Columns {
         ["false", "0", "no"].iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
-    /// Takes another column of identifiers where those of the first one are of rows: no two have the same.
-    pub(super) fn settle_node<'r>(&mut self, rows: impl Iterator<Item = &'r StringRecord> + Clone) {
+    /// Takes another column of identifiers where those of the first one are of rows: no two have the same. Without such
+    /// a column, that which differs between the rows of one time is taken; its number, to be noted.
+    pub(super) fn settle_node<'r>(
+        &mut self,
+        header: &StringRecord,
+        rows: impl Iterator<Item = &'r StringRecord> + Clone,
+    ) -> Option<usize> {
+        if self.is_sumo {
+            return None;
+        }
+        let place = &mut self.nodes[0];
+        let Some(id) = place.id else {
+            let times = [Some(self.time.column), self.time.date];
+            place.id = identity::column(header, times, [place.x, place.y], rows);
+            return place.id;
+        };
         let is_again = |column: usize| {
             let mut cells = BTreeSet::new();
             rows.clone().any(|row| !cells.insert(row.get(column).unwrap_or_default().trim()))
         };
-        let Some(other) = self.other_id.filter(|_| !self.is_sumo) else { return };
-        let place = &mut self.nodes[0];
-        if place.id.is_some_and(|id| id != other && !is_again(id)) && is_again(other) {
-            place.id = Some(other);
+        if !is_again(id) {
+            let mut others = self.other_ids.iter().copied();
+            let other = others.find(|other| *other != id && is_again(*other));
+            place.id = other.or(place.id);
         }
+        None
     }
 
     /// Takes the height of a row at a time, s: that above ground where there are several.

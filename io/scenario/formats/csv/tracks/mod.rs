@@ -2,6 +2,8 @@
 //! floating car data of SUMO as CSV, and others with such columns.
 
 mod columns;
+mod identity;
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +20,7 @@ use super::super::sumo;
 use super::super::text::{line_of_row, text};
 use super::super::{Content, Format, ReadOptions, Sample, Source};
 use super::axis::Axis;
-use super::levels::is_level;
+use super::levels::{bare, is_level};
 use super::read::delimiter;
 use super::times::{self, Time};
 
@@ -37,11 +39,21 @@ pub static FORMAT: Format = Format {
 /// Rows that are looked at to recognise a table.
 const ROWS_MAX: usize = 1_000;
 
+/// Forms of times that are read.
+pub const TIMES_ALLOWED: &str =
+    "2024-05-01T10:00:00Z, other dates with a year of four digits, hh:mm:ss or a number of seconds";
+
 /// Octets of a character that the end of a sample may lack.
 const CHARACTER_OCTETS: usize = 4;
 
 /// Comments above the header, at most.
 const COMMENTS_MAX: usize = 20;
+
+/// The rank of a name among those of columns of nodes, the best known first; `None` for another name.
+pub(in super::super) fn node_rank(name: &str) -> Option<usize> {
+    let name = bare(name);
+    names::NODES.iter().position(|own| *own == name)
+}
 
 /// Reader of the rows of a text.
 fn reader(text: &str) -> csv::Reader<&[u8]> {
@@ -76,7 +88,7 @@ fn begin(text: &str) -> Option<(StringRecord, Columns, Vec<StringRecord>)> {
     }
     columns.time.settle(header.get(columns.time.column()).unwrap_or_default(), rows.iter());
     columns.time.assume_order();
-    columns.settle_node(rows.iter());
+    columns.settle_node(&header, rows.iter());
     Some((header, columns, rows))
 }
 
@@ -114,6 +126,26 @@ pub(super) fn is_of_levels(text: &str) -> bool {
     rows.len() > 1 && header.iter().any(is_level) && has_times(&rows, &columns)
 }
 
+/// The column of times of a table whose nodes come again, as those of tracks do, and its first time, where most of them
+/// cannot be read: a plan would have a mast for each row.
+pub(super) fn unread_times(text: &str) -> Option<String> {
+    let end = text.len().min(SAMPLE_BYTES);
+    let (header, columns, rows) = begin(text.get(..end).unwrap_or(text))?;
+    let place = &columns.nodes[0];
+    let id = place.id?;
+    let cells = |column: usize| {
+        rows.iter()
+            .map(move |row| row.get(column).unwrap_or_default().trim())
+            .collect::<BTreeSet<_>>()
+    };
+    let is_again =
+        cells(id).len() * 2 <= rows.len() && cells(place.x).len() + cells(place.y).len() > 2;
+    if !is_again || has_times(&rows, &columns) {
+        return None;
+    }
+    first_unread(&header, &columns, &rows)
+}
+
 /// The column of times of a table that has columns of tracks, and its first time that cannot be read; `None` for
 /// another table and for one whose times can be read.
 #[must_use]
@@ -121,6 +153,11 @@ pub fn invalid_time(source: &Source) -> Option<String> {
     let text = text(&FORMAT, source.bytes()).ok()?;
     let end = text.len().min(SAMPLE_BYTES);
     let (header, columns, rows) = begin(text.get(..end).unwrap_or(text))?;
+    first_unread(&header, &columns, &rows)
+}
+
+/// The column of times and its first time that cannot be read.
+fn first_unread(header: &StringRecord, columns: &Columns, rows: &[StringRecord]) -> Option<String> {
     let column = columns.time.column();
     let row = rows.iter().find(|row| columns.time.time(row).is_none())?;
     let cell = row.get(column).unwrap_or_default().trim();
@@ -156,7 +193,12 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     let head = header.get(columns.time.column()).unwrap_or_default();
     columns.time.settle(head, rows.iter().map(|(_, row)| row));
     columns.time.take_order(options.date_order);
-    columns.settle_node(rows.iter().map(|(_, row)| row));
+    if let Some(column) = columns.settle_node(&header, rows.iter().map(|(_, row)| row)) {
+        let head = quoted(header.get(column).unwrap_or_default().trim());
+        let what =
+            format!("the column {head}: taken for that of the nodes, which have rows of one time");
+        dataset.report.add(&what, || Location::line(skipped + 1));
+    }
     let ambiguous =
         |(line, row): &(usize, StringRecord)| Some((*line, columns.time.ambiguous(row)?));
     if let Some((line, text)) = rows.iter().find_map(ambiguous) {
@@ -164,12 +206,13 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
     }
     columns.settle_heights(options.datum, skipped + 1, &mut dataset);
     let is_geographic =
-        !columns.is_sumo || options.origin.is_none() && has_degrees(&columns, &rows);
+        !columns.is_plane || options.origin.is_none() && has_degrees(&columns, &rows);
     let plane = (!is_geographic).then(|| Plane::of(options, &mut dataset));
     let stem = source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let alone = stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "track".to_owned());
     let mut steps: BTreeMap<u64, (f64, BTreeSet<u32>, usize)> = BTreeMap::new();
     let mut has_times_of_day = !columns.is_sumo;
+    let mut heights = Vec::new();
     for (line, row) in &rows {
         let cell = |column: usize| row.get(column).unwrap_or_default().trim();
         let number = |column: usize| parse(cell(column)).ok();
@@ -229,10 +272,16 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.nodes[node as usize].comes_and_goes = columns.is_sumo;
             dataset.event(at_s, Event::Fix(node, position), *line);
             step.1.insert(node);
-            // The antenna of a vehicle is above it.
-            let z_m = z.and_then(number).filter(|z_m| *z_m != 0.0);
-            if let Some(height) = z_m.map(|z_m| Height::Sea(z_m + options.station.height_agl_m)) {
-                dataset.altitude(at_s, node, height, *line);
+            let z_m = z.and_then(number).filter(|z_m| !columns.is_sumo || *z_m != 0.0);
+            match z_m {
+                // The antenna of a vehicle is above it.
+                Some(z_m) if columns.is_sumo => {
+                    let height = Height::Sea(z_m + options.station.height_agl_m);
+                    dataset.altitude(at_s, node, height, *line);
+                }
+                Some(z_m) if plane.is_some() => heights.push((at_s, node, z_m, *line)),
+                Some(z_m) if z_m != 0.0 => dataset.drop("a z beside degrees: not used", *line),
+                _ => {}
             }
             columns.take_height(row, (at_s, node), *line, &mut dataset);
         }
@@ -250,6 +299,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
         let ends = steps.first().map(step).zip(steps.last().map(step));
         dataset.parts.extend(ends.map(|(first, last)| Part { first, last }));
     }
+    dataset.heights_above_plane(heights);
     dataset.drop_unset_clocks();
     dataset.begin_with_clock();
     dataset.has_times_of_day = has_times_of_day && dataset.begin_unix_s.is_none();
