@@ -88,11 +88,12 @@ impl Command for AddTestbedNode {
     fn apply(self, world: &mut World) -> Self::Out {
         is_begun(world)?;
         check_short_name(&self.name)?;
-        let mut names = world.query::<&NamespaceAssignment>();
+        let mut assigned = world.query::<&NamespaceAssignment>();
         // Host names have no case.
-        let mut names = names.iter(world).map(|assignment| &assignment.name);
-        if let Some(name) = names.find(|name| name.eq_ignore_ascii_case(&self.name)) {
-            return Err(Refusal::conflict(format!("the testbed has a node {name:?}")));
+        let is_same = |own: &&NamespaceAssignment| own.name.eq_ignore_ascii_case(&self.name);
+        if let Some(own) = assigned.iter(world).find(is_same) {
+            let what = format!("the testbed has a node {:?}", own.name);
+            return Err(Refusal::conflict(what));
         }
         if world.resource::<LastNumbers>().node as usize >= SEATS_MAX {
             let what = format!("the testbed has had {SEATS_MAX} nodes, the maximum");
