@@ -41,6 +41,14 @@ pub(super) fn read(
 }
 
 fn check_columns(columns: &csv::StringRecord) -> Result<(), String> {
+    if !columns.iter().any(|column| column == "at") {
+        let found = columns.iter().collect::<Vec<_>>().join(",");
+        let found: String = found.chars().take(40).collect();
+        return Err(format!(
+            "missing column: found no \"at\" in {found:?}, allowed at and the fields that change then; \
+             or rates in two columns: seconds and Mbit/s"
+        ));
+    }
     let allowed = || ["at", "direction", "preset"].into_iter().chain(ImpairmentSpec::KEYS);
     for (index, column) in columns.iter().enumerate() {
         if !allowed().any(|name| name == column) {
@@ -50,10 +58,6 @@ fn check_columns(columns: &csv::StringRecord) -> Result<(), String> {
         if columns.iter().take(index).any(|other| other == column) {
             return Err(format!("duplicate column: found {column:?} again, allowed once"));
         }
-    }
-    if !columns.iter().any(|column| column == "at") {
-        return Err("missing column: found no \"at\", allowed at and the fields that change then"
-            .to_owned());
     }
     Ok(())
 }

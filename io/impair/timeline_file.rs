@@ -35,6 +35,7 @@ pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeli
         Some("toml") => Format::Toml,
         Some("csv") if rate_table::is_table(text) => Format::RateTable,
         Some("csv") => Format::Csv,
+        None if text.lines().map(mahimahi::content).all(str::is_empty) => Format::Toml,
         _ if mahimahi::is_trace(text) => Format::Trace,
         _ if rate_table::is_table(text) => Format::RateTable,
         _ if text.trim_start().starts_with("at,") => Format::Csv,
@@ -51,10 +52,9 @@ pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeli
     }
 }
 
-/// `true` if a line may be a key or a table of TOML, and for a text without lines.
+/// `true` if a line may be a key or a table of TOML.
 fn is_like_toml(text: &str) -> bool {
-    let mut lines = text.lines().map(mahimahi::content).filter(|line| !line.is_empty()).peekable();
-    lines.peek().is_none() || lines.any(|line| line.starts_with('[') || line.contains('='))
+    text.lines().map(mahimahi::content).any(|line| line.starts_with('[') || line.contains('='))
 }
 
 /// Format of a timeline.
@@ -99,5 +99,17 @@ mod tests {
         };
         let read = |text: &str| parse(text, "trace", &options).unwrap();
         assert_eq!(read("1\r2\r40\r"), read("1\n2\n40\n"));
+    }
+
+    #[test]
+    fn a_file_without_times_is_an_empty_trace() {
+        let options = TimelineOptions {
+            directions: Vec::new(),
+            window_ns: 100_000_000,
+            speed: 1.0,
+            base: ImpairmentSpec::default(),
+        };
+        let error = parse("# later\n", "cell.down", &options).unwrap_err().to_string();
+        assert!(error.starts_with("cell.down: found a length of 0 ms"), "{error}");
     }
 }

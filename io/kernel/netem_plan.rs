@@ -135,7 +135,7 @@ pub(super) fn facts(netem: &Netem, facts: &mut Vec<Fact>) {
 /// Options of `netem` in the words of `tc`, and reasons why `tc` cannot set the rest of them.
 pub(super) fn words(netem: &Netem, impairment: &Impairment) -> (String, Vec<&'static str>) {
     let mut words = vec![format!("netem limit {}", netem.limit)];
-    let mut reasons = Vec::new();
+    let mut reasons = time_reasons(netem);
     // `tc` sends the correlation of duplication only beside that of loss or delay.
     let is_correlated =
         netem.delay_corr > 0 || (netem.duplicate.correlation > 0 && netem.loss.correlation == 0);
@@ -153,6 +153,9 @@ pub(super) fn words(netem: &Netem, impairment: &Impairment) -> (String, Vec<&'st
         && distribution.kind() != "uniform"
     {
         words.push(format!("distribution {}", name(distribution)));
+        if matches!(distribution, Distribution::Table { .. }) {
+            reasons.push("tc reads distributions from its own folder, not from that of the daemon");
+        }
     }
     for draw in &DRAWS {
         if draw.field == ImpairmentField::Reordering {
@@ -182,6 +185,23 @@ pub(super) fn words(netem: &Netem, impairment: &Impairment) -> (String, Vec<&'st
     (words.join(" "), reasons)
 }
 
+/// Maximum time that `tc` takes, ns: in ticks of 64 ns, of which it has 32 bits.
+const TC_TIME_NS_MAX: i64 = 274_877_000_000;
+
+/// Reasons why `tc` cannot set the times of options.
+fn time_reasons(netem: &Netem) -> Vec<&'static str> {
+    let times = [netem.latency_ns, netem.jitter_ns];
+    let mut reasons = Vec::new();
+    if times.iter().any(|ns| *ns > TC_TIME_NS_MAX) {
+        reasons.push("tc refuses times above 274.877 s, which stand here in their place");
+    }
+    if times.iter().any(|ns| ns % 1_000 != 0) {
+        reasons
+            .push("tc sets whole microseconds, and drops the fraction of a delay or a jitter here");
+    }
+    reasons
+}
+
 /// Name of a distribution, as of its file for `tc`.
 fn name(distribution: &Distribution) -> &str {
     match distribution {
@@ -205,6 +225,7 @@ fn percent(raw: u32) -> String {
 }
 
 fn time(ns: i64) -> String {
+    let ns = ns.min(TC_TIME_NS_MAX);
     match ns {
         _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
         _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),

@@ -21,10 +21,10 @@ pub struct InterfaceQdiscs {
 }
 
 impl InterfaceQdiscs {
-    /// The root discipline, if it belongs to another program.
-    #[must_use]
-    pub fn foreign_root(&self) -> Option<&Qdisc> {
-        self.foreign.as_ref().filter(|_| self.ours.is_empty() && self.bands.is_none())
+    /// Disciplines of other programs: the first one of each place.
+    pub fn others(&self) -> impl Iterator<Item = &Qdisc> {
+        let bands = self.bands.iter().flat_map(|bands| bands.bands.values());
+        self.foreign.iter().chain(bands.flat_map(|placed| &placed.foreign))
     }
 
     /// Own disciplines of each place, from the first one down: one place, or with rules one for each band.

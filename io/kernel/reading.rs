@@ -2,7 +2,7 @@
 
 use groundwave_impair::{
     DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, Surroundings, Value, Warning,
-    compare, warnings,
+    compare, rounding_warnings, warnings,
 };
 
 use super::bands::requested_rules;
@@ -75,7 +75,8 @@ impl Reading {
             gso_bytes_max: current.link.gso_bytes_max,
             header_bytes: Link::HEADER_BYTES,
         };
-        let warnings = warnings(&impairment, &surroundings);
+        let mut warnings = warnings(&impairment, &surroundings);
+        warnings.extend(requested.iter().flat_map(|(spec, _)| rounding_warnings(spec)));
         Self { warnings, impairment, divergence, mtu_bytes: current.link.mtu_bytes }
     }
 }

@@ -11,7 +11,6 @@ use groundwave_impair::{
 use super::band_steps::{AllSteps, all_steps};
 use super::bands::{PRIO, REST, bands_of, filters_of, requested_rules};
 use super::counters::InterfaceTotals;
-use super::divergence_items::describe;
 use super::drain::drain;
 use super::filter::FLOWER;
 use super::incoming;
@@ -19,7 +18,7 @@ use super::incoming::{IFB, MATCHALL};
 use super::probe::probe;
 use super::query::{InterfaceQdiscs, PARENTS, complete, query};
 use super::reading::{REDIRECT, Reading, refused};
-use super::removal::{discarded, discarded_warning, replaced_warning};
+use super::removal::{discarded, discarded_warning, in_the_way, refusal, replaced_warning};
 use super::rules_reading::rule_stats;
 use super::stack::{Layout, plan};
 use super::target::{BandsTarget, Target};
@@ -132,19 +131,16 @@ impl<K: Kernel> Shaper<K> {
             }
         };
         let mut replaced = None;
-        if let Some(root) = before.foreign_root().filter(|_| !target.is_empty()) {
-            let root_text = describe(root);
+        if let Some(other) = in_the_way(&before, &target) {
             if !self.options.take_over {
                 return Err(KernelError::Rejected {
                     what: format!("shape {interface}"),
                     errno: 17,
-                    detail: Some(format!(
-                        "{root_text} has the root; impaird --take-over replaces it"
-                    )),
+                    detail: Some(refusal(other)),
                 });
             }
-            let warning = replaced_warning(root);
-            tracing::warn!(interface, lost = warning.message, "the root is replaced");
+            let warning = replaced_warning(other);
+            tracing::warn!(interface, lost = warning.message, "a foreign discipline is replaced");
             replaced = Some(warning);
         }
         if before.link.forwards && !target.is_empty() {
@@ -315,6 +311,7 @@ impl<K: Kernel> Shaper<K> {
 
     /// The current state, compared with the request.
     fn reading(&mut self, interface: &str, current: &InterfaceQdiscs) -> Reading {
+        self.adopt(interface, current);
         let record = self.records.entry(interface.to_owned()).or_default();
         record.totals.add(current);
         let requested = record.requested.as_ref();
@@ -323,6 +320,23 @@ impl<K: Kernel> Shaper<K> {
         let mut reading = Reading::of(current, requested, &record.earlier, extensions);
         reading.divergence.extend(record.refused.clone());
         reading
+    }
+
+    /// Takes the request of an earlier run that is in force for the last one, so that later changes of other
+    /// programs differ from it.
+    fn adopt(&mut self, interface: &str, current: &InterfaceQdiscs) {
+        let Some(record) = self.records.get(interface).filter(|record| record.requested.is_none())
+        else {
+            return;
+        };
+        let read = Target::read_all(current);
+        let in_force = record.earlier.iter().find_map(|spec| {
+            let target = self.target(spec, current).ok().filter(|target| target.is_same(&read))?;
+            Some(Requested { spec: spec.clone(), target })
+        });
+        if let Some(record) = self.records.get_mut(interface) {
+            record.requested = in_force;
+        }
     }
 
     /// Counters of `interface`, without a time stamp.
@@ -411,9 +425,11 @@ impl<K: Kernel> Shaper<K> {
         if requests.is_empty() && filters.is_empty() {
             return Ok(Ok(before));
         }
-        if before.foreign_root().is_some() {
+        for request in requests.iter_mut().filter(|request| request.verb == Verb::Create) {
             // In one step: no packet passes without a discipline in between.
-            requests[0].verb = Verb::Replace;
+            if before.others().any(|other| other.parent == request.parent) {
+                request.verb = Verb::Replace;
+            }
         }
         let is_single = requests.len() + filters.len() == 1;
         let original = Target::read_all(&before);

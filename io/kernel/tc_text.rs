@@ -140,13 +140,22 @@ impl TcCommands {
             .push(format!("tc qdisc add dev {interface} {place} handle {handle} {options}"));
     }
 
+    /// Adds reasons that another band has not given.
+    fn add_omissions(&mut self, reasons: Vec<&'static str>) {
+        for reason in reasons {
+            if !self.omissions.contains(&reason) {
+                self.omissions.push(reason);
+            }
+        }
+    }
+
     /// Adds the creation of the disciplines of a stack.
     fn add_stack(&mut self, interface: &str, stack: &Stack, impairment: &Impairment) {
         let layout = stack.layout;
         if let Some(netem) = &stack.netem {
             let (words, reasons) = netem_plan::words(netem, impairment);
             self.add(interface, layout.parent, layout.netem(), &words);
-            self.omissions.extend(reasons);
+            self.add_omissions(reasons);
         }
         if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
             // Bytes: `bps` of tc are bytes a second.
@@ -199,6 +208,42 @@ mod tests {
         assert_eq!(queue, "tc qdisc add dev eth0 parent 6758:1 handle 6759: pfifo limit 500");
         let none = commands(serde_json::json!({}));
         assert_eq!(none, ["tc qdisc del dev eth0 root"]);
+    }
+
+    #[test]
+    fn what_tc_rounds_refuses_or_has_elsewhere_is_named() {
+        for (latency, words, reason) in [
+            (serde_json::json!({"kind": "constant", "duration": 250_000}), "delay 250us", None),
+            (
+                serde_json::json!({"kind": "constant", "duration": 3_333}),
+                "delay 3.333us",
+                Some("whole microseconds"),
+            ),
+            (
+                serde_json::json!({"kind": "constant", "duration": 3_600_000_000_000_u64}),
+                "delay 274877ms",
+                Some("above 274.877 s"),
+            ),
+            (
+                serde_json::json!({"kind": "stochastic", "mean": 8_000_000, "jitter": 2_000_000,
+                    "distribution": {"kind": "table", "name": "mine"}}),
+                "distribution mine",
+                Some("own folder"),
+            ),
+        ] {
+            let json = serde_json::json!({ "latency": latency });
+            let impairment: Impairment = serde_json::from_value(json).unwrap();
+            let TcCommands { commands, omissions } =
+                tc_commands("eth0", &impairment, true).unwrap();
+            assert!(commands[0].contains(words), "{words}: {commands:?}");
+            let named: Vec<_> =
+                omissions.iter().map(|text| reason.map(|part| text.contains(part))).collect();
+            assert_eq!(
+                named,
+                reason.map(|_| Some(true)).into_iter().collect::<Vec<_>>(),
+                "{omissions:?}"
+            );
+        }
     }
 
     #[test]

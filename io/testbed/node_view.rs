@@ -36,11 +36,28 @@ pub fn enter(node: &str, hosts: &Path) -> io::Result<()> {
     fs::write(HOSTNAME, node)
 }
 
-/// Text of a hosts file (hosts(5)) with the machine itself and the nodes, by address and name.
+/// Text of a hosts file (hosts(5)) with the machine itself and the nodes, by address and name. A name that
+/// resolvers take for an address (`3` is 0.0.0.3) has another one beside it, `node-3`.
 #[must_use]
 pub fn hosts_file<'a>(nodes: impl Iterator<Item = (std::net::Ipv4Addr, &'a str)>) -> String {
     let own = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n".to_owned();
-    own + &nodes.map(|(address, name)| format!("{address}\t{name}\n")).collect::<String>()
+    let line = |(address, name): (std::net::Ipv4Addr, &str)| match is_number(name) {
+        true => format!("{address}\t{name} node-{name}\n"),
+        false => format!("{address}\t{name}\n"),
+    };
+    own + &nodes.map(line).collect::<String>()
+}
+
+/// `true` for one to four numbers with dots between them, as inet_aton(3) takes them.
+fn is_number(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let hex = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
+        match hex {
+            Some(hex) => hex.chars().all(|c| c.is_ascii_hexdigit()),
+            None => !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()),
+        }
+    };
+    name.split('.').count() <= 4 && name.split('.').all(is_part)
 }
 
 #[cfg(test)]
@@ -55,5 +72,10 @@ mod tests {
         let text = hosts_file(nodes.into_iter());
         assert!(text.starts_with("127.0.0.1\tlocalhost\n"), "{text}");
         assert!(text.ends_with("10.77.0.1\twest\n10.77.0.2\teast\n"), "{text}");
+        let numbered = ["3", "10.5", "0xa", "3a"].map(|name| (Ipv4Addr::new(10, 77, 0, 1), name));
+        let text = hosts_file(numbered.into_iter());
+        for line in ["\t3 node-3\n", "\t10.5 node-10.5\n", "\t0xa node-0xa\n", "\t3a\n"] {
+            assert!(text.contains(line), "{line:?}: {text}");
+        }
     }
 }

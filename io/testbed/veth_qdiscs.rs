@@ -10,7 +10,7 @@
 
 use groundwave_impair::QueueUnit;
 pub use groundwave_simulation::testbed::Means;
-use groundwave_simulation::testbed::Shape;
+use groundwave_simulation::testbed::{JITTER_NS_MAX, Shape};
 use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
 use nix::libc::RTM_NEWTFILTER;
 
@@ -86,7 +86,8 @@ impl VethQdiscs {
     #[must_use]
     pub fn of(shape: &Shape, means: Means) -> Self {
         let rate = (shape.rate_bps / 8).max(1);
-        let waiting = u32::try_from(rate * QUEUE_MS / 1000).unwrap_or(u32::MAX);
+        let waiting = u128::from(rate) * u128::from(QUEUE_MS) / 1000;
+        let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
         let limit = waiting.max(20 * FRAME_BYTES).saturating_add(shape.burst_bytes());
         let shaper = Tbf::new(rate, shape.burst_bytes(), FRAME_BYTES, limit);
         let open = shape.up || means == Means::Full;
@@ -186,7 +187,7 @@ fn line(shape: &Shape, loss_prob: f64, states: Option<[f64; 2]>, jitter_ns: u64)
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     Netem {
         latency_ns: signed(shape.delay_ns),
-        jitter_ns: signed(jitter_ns),
+        jitter_ns: signed(jitter_ns.min(JITTER_NS_MAX)),
         limit: DELAY_LINE_PACKETS,
         loss: Odds::independent(probability(loss_prob)),
         gemodel: states.map(|[p, r]| [probability(p), probability(r), 0, 0]),
@@ -266,6 +267,14 @@ mod tests {
         let changes = goal.steps(&cut, &QdiscLayout::VETH, 7, 3200);
         assert_eq!(kinds(&changes), [(Verb::Change, "netem"); 2], "the shaper stays");
         assert_eq!(cut.unicast.map(|netem| netem.loss.prob), Some(u32::MAX));
+    }
+
+    #[test]
+    fn values_beyond_those_of_the_kernel_are_its_maximum() {
+        let extreme = Shape { rate_bps: u64::MAX, jitter_ns: 5_000_000_000, ..shape() };
+        let qdiscs = VethQdiscs::of(&extreme, Means::Full);
+        assert_eq!(qdiscs.queue.map(|queue| queue.limit), Some(u32::MAX));
+        assert_eq!(qdiscs.unicast.map(|netem| netem.jitter_ns), Some(i64::from(i32::MAX)));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use selector::{IpProtocol, Selector};
 pub use shape::*;
 pub use snapshot::Snapshot;
 pub use stats::{LinkStats, RuleStats};
-pub use warn::{Surroundings, warnings};
+pub use warn::{Surroundings, rounding_warnings, warnings};
 
 /// A world of the ports alone, for a program that only emulates a link: its ticks cost a tenth
 /// of those of a world that could also hold a mesh, and its log replays in either.

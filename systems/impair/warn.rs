@@ -23,12 +23,31 @@ const JITTER_NS_MAX: u64 = i32::MAX as u64;
 /// Minimum share that the kernel draws, percent: one of 2^32 - 1 steps.
 const SHARE_PCT_MIN: f64 = 100.0 / u32::MAX as f64;
 
+/// Warnings about numbers of a request that the kernel rounds: what is read back does not show them.
+#[must_use]
+pub fn rounding_warnings(requested: &Impairment) -> Vec<Warning> {
+    let mut warnings = Warnings(Vec::new());
+    warnings.shares(requested);
+    if let Some(rate) = &requested.rate {
+        warnings.rounded_rate(rate);
+    }
+    for (place, rule) in requested.rules.iter().flat_map(|rules| &rules.0).enumerate() {
+        let own = rule.impairment.as_ref().map(rounding_warnings).unwrap_or_default();
+        warnings.0.extend(own.into_iter().map(|warning| of_rule(place, warning)));
+    }
+    warnings.0
+}
+
+/// A warning about the impairment of the rule at a place.
+fn of_rule(place: usize, warning: Warning) -> Warning {
+    Warning { field: format!("rules[{place}].impairment.{}", warning.field), ..warning }
+}
+
 /// Warnings about `impairment` in these `surroundings`, in the order of its fields.
 #[must_use]
 pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
     warnings.latency(impairment);
-    warnings.shares(impairment);
     warnings.correlations(impairment);
     if let Some(rate) = &impairment.rate {
         warnings.rate(rate, surroundings);
@@ -40,11 +59,10 @@ pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<War
         let Some(own) = &rule.impairment else {
             continue;
         };
-        let path = |field: &str| format!("rules[{place}].impairment.{field}");
         let own = self::warnings(own, surroundings).into_iter();
         // Of the interface one warning is enough.
         let own = own.filter(|warning| warning.code != SUPER_PACKETS);
-        warnings.0.extend(own.map(|warning| Warning { field: path(&warning.field), ..warning }));
+        warnings.0.extend(own.map(|warning| of_rule(place, warning)));
     }
     warnings.0
 }
@@ -168,8 +186,14 @@ impl Warnings {
             );
             self.add("burst_below_frame", "rate.burst_bytes", message);
         }
+    }
+
+    fn rounded_rate(&mut self, rate: &Rate) {
         if !rate.bps.is_multiple_of(8) {
-            let message = format!("the kernel counts whole bytes per second: {} bit/s", rate.bps);
+            let message = format!(
+                "the kernel counts whole bytes per second: {} bit/s is no multiple of 8",
+                rate.bps
+            );
             self.add("rate_rounded", "rate.bps", message);
         }
     }
@@ -246,8 +270,6 @@ mod tests {
             r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.25}}"#,
             &["correlation_changes_share"],
         );
-        check(r#"{"loss":{"model":"bernoulli","pct":1.2e-8}}"#, &[]);
-        check(r#"{"duplication":{"pct":1.1e-8}}"#, &["share_below_resolution"]);
         check(r#"{"latency":{"kind":"constant","duration":600000000}}"#, &[]);
         check(r#"{"latency":{"kind":"constant","duration":700000000}}"#, &["delay_line_full"]);
         check(
@@ -267,6 +289,26 @@ mod tests {
         check(&queue(50_000), &[]);
         check(&queue(49_999), &["queue_below_product"]);
         check(&queue(1513), &["queue_below_frame"]);
+    }
+
+    #[test]
+    fn numbers_that_are_rounded_give_warnings_of_the_request() {
+        for (text, expected) in [
+            (r#"{"loss":{"model":"bernoulli","pct":1.2e-8}}"#, &[][..]),
+            (r#"{"duplication":{"pct":1.1e-8}}"#, &["duplication.pct"]),
+            (r#"{"rate":{"bps":8000,"burst_bytes":2000}}"#, &[]),
+            (r#"{"rate":{"bps":9,"burst_bytes":2000}}"#, &["rate.bps"]),
+            (
+                r#"{"rules":[{"name":"a","match":{"protocol":"udp"},
+                    "impairment":{"loss":{"model":"bernoulli","pct":1e-10}}}]}"#,
+                &["rules[0].impairment.loss.pct"],
+            ),
+        ] {
+            let requested: Impairment = serde_json::from_str(text).unwrap();
+            let warnings = rounding_warnings(&requested);
+            let fields: Vec<_> = warnings.iter().map(|warning| &*warning.field).collect();
+            assert_eq!(fields, expected, "{text}");
+        }
     }
 
     #[test]

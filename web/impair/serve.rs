@@ -119,14 +119,24 @@ impl ImpairDaemon {
                 let ended = engine.tend(MachineClock::start(), end.cancelled_owned());
                 ended.await
             });
-            tokio::spawn(driver);
+            // Also where it panics: a daemon without it would let each request wait for the kernel in vain.
+            let ends = stop.clone().drop_guard();
+            let driver = tokio::spawn(async move {
+                let _ends = ends;
+                driver.await;
+            });
             groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
             daemon.resume_leases().await;
             groundwave_http::notify::ready()?;
             let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
+            let is_broken = driver.is_finished() && driver.await.is_err();
             served_all.cancel();
             let ended = world.await.map_err(Failure::machine)?;
             served?;
+            if is_broken {
+                let what = "the driver of the kernel has ended by a fault of this program";
+                return Err(Failure::Machine(what.to_owned()));
+            }
             ended.map_err(Failure::machine)
         });
         drop(socket);

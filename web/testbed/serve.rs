@@ -198,20 +198,23 @@ impl RunningTestbed {
         let ports = BoundPorts::new(Box::new(request_impairment), &state.ports())?;
         let (up, is_up) = mpsc::channel();
         let world = handle.clone();
-        let ended = stop.clone();
+        // Also where it panics: a controller without it would serve the last readings for ever.
+        let ended = stop.clone().drop_guard();
         // A thread of its own: kernel calls block.
         let driver = std::thread::Builder::new().name("testbed".to_owned()).spawn(move || {
             let outcome = drive(Driver::new(network, ports, world, effects), adopt, &up);
             if let Err(err) = &outcome {
                 tracing::error!(%err, "the network is no longer updated");
             }
-            ended.cancel();
+            drop(ended);
             outcome
         })?;
         let Ok(kernel) = is_up.recv() else {
             drop(engine);
-            let outcome = driver.join().expect("the driver does not panic");
-            return Err(Failure::machine(outcome.expect_err("it reported no start")));
+            return Err(match driver.join() {
+                Ok(outcome) => Failure::machine(outcome.expect_err("it reported no start")),
+                Err(_) => panicked(),
+            });
         };
         let access = Access { mode: 0o600, group: None };
         let (socket, listener) =
@@ -253,13 +256,19 @@ impl RunningTestbed {
         // The digest that a replay of the log compares.
         let marked = engine.mark();
         drop(engine);
-        let driven = driver.join().expect("the driver does not panic");
+        let driven = driver.join().map_err(|_| panicked());
         drop(socket);
         served?;
         world_ended.map_err(Failure::machine)?;
         marked?;
-        driven.map_err(Failure::machine)
+        driven?.map_err(Failure::machine)
     }
+}
+
+/// The end of the thread that keeps the network in step, other than by an error.
+fn panicked() -> Failure {
+    let what = "the network is no longer updated: the thread that does so has ended by a fault of this program";
+    Failure::Machine(what.to_owned())
 }
 
 fn drive(

@@ -6,7 +6,7 @@ use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::link::{FailLink, RestoreLink};
 use groundwave_simulation::site::{FailNode, MoveNode, NodeId, RestoreNode, SetStation};
 use groundwave_simulation::testbed::{
-    AddTestbedNode, Probe, ProbeLink, RemoveTestbedNode, SetLinkShape, SetTimeScale,
+    AddTestbedNode, JITTER_NS_MAX, Probe, ProbeLink, RemoveTestbedNode, SetLinkShape, SetTimeScale,
 };
 
 use super::Controller;
@@ -171,6 +171,11 @@ pub async fn set_link(
     JsonBody(new): JsonBody<NewLinkShape>,
 ) -> Result<Json<Testbed>, Problem> {
     let side = controller.direction([&new.from, &new.to])?;
+    // Not refused by the command: earlier logs may have one.
+    if let Some(jitter_ns) = new.values.jitter_ns.filter(|jitter_ns| *jitter_ns > JITTER_NS_MAX) {
+        let what = format!("invalid jitter_ns: found {jitter_ns}, allowed 0 to {JITTER_NS_MAX}");
+        return Err(Problem::bad_request(what));
+    }
     controller.submit(SetLinkShape { side, values: new.values }).await?;
     Ok(Json(controller.show()))
 }

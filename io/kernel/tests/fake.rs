@@ -10,7 +10,7 @@ use super::super::conformance::{
     conforms, examples, incoming_conforms, options, round_trip, verifiable,
 };
 use super::super::netem::Netem;
-use super::super::stack::NETEM;
+use super::super::stack::{NETEM, UNDER_NETEM};
 use super::super::{
     Counters, Fake, Handle, Kernel, KernelError, Options, Qdisc, Request, Shaper, Verb,
 };
@@ -274,6 +274,79 @@ fn root_of_another_program_is_replaced_on_request_alone() {
         assert_eq!(fake.qdiscs("eth0")[0].handle, NETEM);
         let reading = shaper.apply("eth0", &delayed(2)).await.unwrap();
         assert_eq!(reading.warnings, [], "told once");
+    });
+}
+
+#[test]
+fn queue_of_another_program_below_an_own_class_is_replaced_on_request_alone() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut modest = shaper(&fake).await;
+        modest.apply("eth0", &delayed(1)).await.unwrap();
+        let below = Qdisc { parent: UNDER_NETEM, ..foreign_root("fq_codel", 0x99) };
+        fake.insert_foreign("eth0", below);
+        let rate = Some(Rate { bps: 8_000_000, burst_bytes: 9000 });
+        let requested = Impairment { rate, ..delayed(2) };
+        let error = modest.apply("eth0", &requested).await.unwrap_err().to_string();
+        for part in
+            ["fq_codel 99: of another program is below 6757:1", "impair clear", "--take-over"]
+        {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        assert_eq!(modest.read("eth0").await.unwrap().impairment, delayed(1));
+        let options = Options { take_over: true, ..everything() };
+        let mut shaper = Shaper::start(fake.clone(), options).await.unwrap();
+        let reading = shaper.apply("eth0", &requested).await.unwrap();
+        let codes: Vec<_> = reading.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        assert!(codes.contains(&"queue_replaced"), "{codes:?}");
+        assert_eq!((reading.impairment, reading.divergence), (requested, vec![]));
+    });
+}
+
+#[test]
+fn change_after_a_restart_differs_from_the_request_before_it() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let requested = delayed(5_000_000);
+        shaper(&fake).await.apply("eth0", &requested).await.unwrap();
+        let mut restarted = shaper(&fake).await;
+        restarted.remember("eth0", vec![delayed(7), requested.clone()]);
+        let found = restarted.read("eth0").await.unwrap();
+        assert_eq!((found.impairment, found.divergence), (requested, vec![]));
+        let root = fake.qdiscs("eth0")[0].clone();
+        let gone = Request {
+            verb: Verb::Delete,
+            index: 0,
+            handle: root.handle,
+            parent: Handle::ROOT,
+            kind: "netem",
+            options: None,
+        };
+        fake.send_foreign("eth0", &gone).unwrap();
+        let reading = restarted.read("eth0").await.unwrap();
+        let kinds: Vec<_> = reading.divergence.iter().map(|item| item.kind).collect();
+        assert_eq!(kinds, [DivergenceKind::Differs], "{reading:?}");
+        // What was in force before is no request where another state was found.
+        let mut other = shaper(&fake).await;
+        other.remember("eth0", vec![delayed(7)]);
+        assert!(other.read("eth0").await.unwrap().is_bare());
+    });
+}
+
+#[test]
+fn rounded_numbers_give_warnings() {
+    block_on(async {
+        let mut shaper = shaper(&Fake::new(&["eth0"])).await;
+        let requested = Impairment {
+            loss: Some(Loss::Bernoulli { pct: 1e-10, correlation: None }),
+            rate: Some(Rate { bps: 80_001, burst_bytes: 9000 }),
+            ..Impairment::default()
+        };
+        let reading = shaper.apply("eth0", &requested).await.unwrap();
+        let codes: Vec<_> = reading.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        for code in ["share_below_resolution", "rate_rounded"] {
+            assert!(codes.contains(&code), "{code}: {codes:?}");
+        }
     });
 }
 

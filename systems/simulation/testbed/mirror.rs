@@ -13,7 +13,7 @@ use super::components::{
 };
 use super::hops::next_hops;
 use super::manual::{ManualChanges, ManualShapes};
-use super::nodes::LastNumbers;
+use super::nodes::{LastNumbers, MACHINE_NAMES};
 use super::observed::LinkDirection;
 use super::settings::{MediumAccess, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
@@ -43,8 +43,8 @@ pub(super) fn assign_namespaces(
     if added.is_empty() && !setup.is_changed() {
         return;
     }
-    let mut names: BTreeSet<String> =
-        assigned.iter().map(|assignment| assignment.name.clone()).collect();
+    let assigned = assigned.iter().map(|assignment| assignment.name.to_ascii_lowercase());
+    let mut names: BTreeSet<String> = assigned.chain(MACHINE_NAMES.map(str::to_owned)).collect();
     let mut add = Vec::new();
     for (node, entity) in index.iter() {
         let count = last.node as usize + add.len();
@@ -57,7 +57,7 @@ pub(super) fn assign_namespaces(
         let number = u32::try_from(count).expect("bounded") + 1;
         let preferred = settings.names.get(&node).unwrap_or(&label.name);
         let name = free_name(&names, preferred, number);
-        names.insert(name.clone());
+        names.insert(name.to_ascii_lowercase());
         add.push((node, NamespaceAssignment { number, name }));
     }
     for (node, assignment) in add {
@@ -71,12 +71,13 @@ pub(super) fn assign_namespaces(
 }
 
 /// `preferred` without characters that names of interfaces and files cannot have; with its number where
-/// that name is taken or empty, more than once where another node is called so.
+/// that name is taken or empty, more than once where another node is called so. Host names have no case: `names`
+/// are in lower case.
 fn free_name(names: &BTreeSet<String>, preferred: &str, number: u32) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
     let name: String = preferred.chars().filter(allowed).collect();
     let mut name = name.trim_start_matches('.').to_owned();
-    while names.contains(&name) || name.is_empty() {
+    while names.contains(&name.to_ascii_lowercase()) || name.is_empty() {
         name = format!("{name}-{number}");
     }
     name
@@ -97,6 +98,7 @@ mod tests {
         assert_eq!(names.iter().collect::<Vec<_>>(), expected);
         let in_use = BTreeSet::from(["mast".to_owned(), "mast-3".to_owned()]);
         assert_eq!(free_name(&in_use, "mast", 3), "mast-3-3");
+        assert_eq!(free_name(&in_use, "Mast", 4), "Mast-4", "of one host name");
     }
 }
 

@@ -40,7 +40,7 @@ pub use observed::{
 };
 pub use reading::{DatedProgram, DatedReading, Reading, RoutingProgram};
 pub use settings::{Binding, MediumAccess, Port, Protocol, SEATS_MAX, Settings, Wiring};
-pub use shape::{Shape, shape};
+pub use shape::{JITTER_NS_MAX, Shape, shape};
 pub use view::{NamespaceView, SideView, TestbedView, WireView};
 pub use work::{Work, WorkKey};
 

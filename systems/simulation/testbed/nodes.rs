@@ -21,6 +21,9 @@ use crate::site::{AddNode, NodeId, RemoveNode};
 /// Maximum length of the short name of a node that is added, characters.
 const NAME_CHARS_MAX: usize = 64;
 
+/// Host names of the machine itself, in the hosts file of each node.
+pub(super) const MACHINE_NAMES: [&str; 3] = ["localhost", "ip6-localhost", "ip6-loopback"];
+
 /// Last numbers that were assigned. Written by `assign_namespaces` and `shape_links`.
 #[derive(Resource, Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastNumbers {
@@ -58,10 +61,12 @@ fn is_begun(world: &World) -> Result<(), Refusal> {
 fn check_short_name(name: &str) -> Result<(), Refusal> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let is_short = (1..=NAME_CHARS_MAX).contains(&name.chars().count());
-    if is_short && name.chars().all(is_allowed) && !name.starts_with('.') {
+    let is_machine = MACHINE_NAMES.iter().any(|own| own.eq_ignore_ascii_case(name));
+    if is_short && name.chars().all(is_allowed) && !name.starts_with('.') && !is_machine {
         return Ok(());
     }
-    let allowed = "1 to 64 of a-z, A-Z, 0-9, '-', '_' and '.', not '.' first";
+    let allowed =
+        "1 to 64 of a-z, A-Z, 0-9, '-', '_' and '.', not '.' first, no name of the machine itself";
     Err(Refusal::invalid("name", format!("{name:?}"), allowed))
 }
 
@@ -83,9 +88,11 @@ impl Command for AddTestbedNode {
     fn apply(self, world: &mut World) -> Self::Out {
         is_begun(world)?;
         check_short_name(&self.name)?;
-        let mut names = world.query::<&NamespaceAssignment>();
-        if names.iter(world).any(|assignment| assignment.name == self.name) {
-            let what = format!("the testbed has a node {:?}", self.name);
+        let mut assigned = world.query::<&NamespaceAssignment>();
+        // Host names have no case.
+        let is_same = |own: &&NamespaceAssignment| own.name.eq_ignore_ascii_case(&self.name);
+        if let Some(own) = assigned.iter(world).find(is_same) {
+            let what = format!("the testbed has a node {:?}", own.name);
             return Err(Refusal::conflict(what));
         }
         if world.resource::<LastNumbers>().node as usize >= SEATS_MAX {

@@ -28,6 +28,8 @@ const WINDOW_SLOTS: [f64; 2] = [15.0, 1023.0];
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
 /// Minimum rate, bit/s: the shaper counts bytes per second, too coarse for lower rates.
 pub(super) const RATE_BPS_MIN: u64 = 64;
+/// Maximum deviation of a delay that a kernel keeps, ns.
+pub const JITTER_NS_MAX: u64 = i32::MAX as u64;
 /// A bucket fills in this time, s, or holds two frames.
 const BUCKET_S: f64 = 2e-3;
 /// Maximum size of a frame on a veth pair, bytes: batman-adv's header around a full packet.
@@ -116,7 +118,7 @@ impl Shape {
             0 => Latency::Constant { duration_ns: self.delay_ns },
             jitter_ns => Latency::Stochastic {
                 mean_ns: self.delay_ns,
-                jitter_ns,
+                jitter_ns: jitter_ns.min(JITTER_NS_MAX),
                 distribution: Distribution::Normal {},
                 correlation: None,
             },

@@ -231,9 +231,13 @@ fn added_node_gets_the_next_number_and_removed_one_gives_all_back() {
         position: place(east),
         station: groundwave_model::sample::station(),
     };
-    for (name, text) in
-        [("b", "has a node \"b\""), ("../x", "allowed: 1 to 64"), ("", "allowed: 1 to 64")]
-    {
+    for (name, text) in [
+        ("b", "has a node \"b\""),
+        ("B", "has a node \"b\""),
+        ("localhost", "no name of the machine"),
+        ("../x", "allowed: 1 to 64"),
+        ("", "allowed: 1 to 64"),
+    ] {
         let refused = handle.submit(add(name, 0.015)).unwrap();
         assert_eq!(bed.tick(), []);
         let refusal = refused.wait().unwrap_err().to_string();

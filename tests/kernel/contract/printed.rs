@@ -41,6 +41,8 @@ fn same(bed: &mut Bed, setting: &Value) -> Result<(), String> {
         try_tool("tc", arguments).map_err(|error| format!("{command}: {error}"))?;
     }
     let by_tc = options(bed);
+    // `tc` shows less of it than there is.
+    let in_force = bed.read().unwrap().impairment;
     bed.requests();
     let reading = bed.apply(&setting).unwrap();
     let requests = bed.requests();
@@ -48,7 +50,7 @@ fn same(bed: &mut Bed, setting: &Value) -> Result<(), String> {
     let none = tc_commands(NEAR, &impairment(json!({})), netem).unwrap();
     assert_eq!(none.commands, [format!("tc qdisc del dev {NEAR} root")]);
     if !omissions.is_empty() {
-        assert_ne!(by_tc, by_shaper, "{omissions:?}");
+        assert!(by_tc != by_shaper || in_force != setting, "{omissions:?}");
         return Ok(());
     }
     if by_tc != by_shaper {

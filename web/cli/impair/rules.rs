@@ -124,13 +124,24 @@ impl NewRule {
     }
 }
 
-/// `state` without the rule of this name.
-pub fn without(state: &Impairment, name: &str) -> Result<Impairment, Failure> {
+/// `state` without the rule of this name. One that is `in_force` alone is that of a lease, which ends it.
+pub fn without(
+    state: &Impairment,
+    in_force: &Impairment,
+    name: &str,
+) -> Result<Impairment, Failure> {
     let Rules(mut rules) = state.rules.clone().unwrap_or_default();
     let count = rules.len();
     let names = rules.iter().map(|rule| rule.name.clone()).collect::<Vec<_>>().join(", ");
     rules.retain(|rule| rule.name != name);
     if rules.len() == count {
+        let mut leased = in_force.rules.iter().flat_map(|rules| &rules.0);
+        if leased.any(|rule| rule.name == name) {
+            return Err(Failure::Input(format!(
+                "invalid --rule: found {name:?}, which a lease sets, allowed rules that are set without one; \
+                 `impair leases` lists the leases, `impair leases cancel ID` ends one"
+            )));
+        }
         let allowed = if names.is_empty() { "none, as there is no rule".to_owned() } else { names };
         return Err(Failure::Input(format!("invalid --rule: found {name:?}, allowed {allowed}")));
     }
@@ -216,15 +227,18 @@ mod tests {
         assert_eq!(rules[2].selector.to_string(), "dscp 2");
         let alone = rule("dscp 3", None, false, true).add(&lossy, lossy.clone()).unwrap();
         assert_eq!(names(&alone), ["rule1"]);
-        assert_eq!(names(&without(&state, "ssh-to").unwrap()), ["ssh-from", "rule1", "bulk"]);
-        assert_eq!(without(&alone, "rule1").unwrap(), lossy);
+        let left = without(&state, &state, "ssh-to").unwrap();
+        assert_eq!(names(&left), ["ssh-from", "rule1", "bulk"]);
+        assert_eq!(without(&alone, &alone, "rule1").unwrap(), lossy);
+        let error = text(without(&lossy, &state, "bulk"));
+        assert!(error.contains("found \"bulk\", which a lease sets"), "{error}");
         let lease = voip.lease(&state, &Impairment::default(), lossy.clone()).unwrap();
         let leased = ["ssh-to", "ssh-from", "rule2"];
         assert_eq!(names(&lease.impairment), leased, "rule1 is another rule of the state in force");
         assert_eq!(lease.rules.unwrap(), leased);
         let lease = voip.lease(&state, &state, lossy.clone()).unwrap();
         assert_eq!(names(&lease.impairment), ["rule2"], "the guards lie beneath");
-        let error = text(without(&state, "x"));
+        let error = text(without(&state, &state, "x"));
         assert!(error.contains("found \"x\", allowed ssh-to, ssh-from, rule1, bulk"), "{error}");
     }
 

@@ -3,7 +3,10 @@
 use clap::Args;
 use groundwave_http::Failure;
 use groundwave_impair::{Direction, Impairment, ImpairmentField};
-use groundwave_impaird::wire::{AppliedState, LeaseChange, LeaseChanges, NewLease, SystemRecord};
+use groundwave_impaird::wire::{
+    AppliedState, DURATION_NS_MAX, DURATION_NS_MIN, LeaseChange, LeaseChanges, NewLease,
+    SystemRecord,
+};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
 use groundwave_io_impair::timeline::resolve;
@@ -102,12 +105,7 @@ A root qdisc of another program stays in place and is reported.";
 
 impl Set {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
-        let lasts = self
-            .lasts
-            .as_deref()
-            .map(quantity::duration_ns)
-            .transpose()
-            .map_err(|what| Failure::Input(format!("invalid --for: {what}")))?;
+        let lasts = self.lasts.as_deref().map(lease_ns).transpose()?;
         let change = Change {
             preset: self.preset,
             words: self.options.0,
@@ -145,6 +143,16 @@ impl Set {
             outcomes.add(direction, outcome);
         }
         outcomes.show(output)
+    }
+}
+
+/// Duration of a lease, ns.
+fn lease_ns(text: &str) -> Result<u64, Failure> {
+    let invalid = |what: String| Failure::Input(format!("invalid --for: {what}"));
+    let duration_ns = quantity::duration_ns(text).map_err(|what| invalid(what.to_string()))?;
+    match (DURATION_NS_MIN..=DURATION_NS_MAX).contains(&duration_ns) {
+        true => Ok(duration_ns),
+        false => Err(invalid(format!("found {text:?}, allowed 1ms to 8784h"))),
     }
 }
 
@@ -293,7 +301,8 @@ fn print_tc(
             let printed = tc_commands(device, impairment, netem).map_err(Failure::input)?;
             commands.extend(printed.commands);
             if let Some(namespace) = &port.namespace {
-                commands.insert(0, format!("# in the network namespace {namespace}"));
+                let entry = entry(namespace);
+                commands = commands.iter().map(|command| format!("{entry} {command}")).collect();
             }
             ports.push(PortCommands {
                 direction: *direction,
@@ -314,6 +323,24 @@ fn print_tc(
     output.text(&text)
 }
 
+/// Beginning of a command that runs in the network namespace of a port.
+fn entry(namespace: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let word = |name: &str| match name.chars().all(plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', "'\\''")),
+    };
+    match namespace.split_once(':') {
+        Some(("netns", name)) => format!("ip netns exec {}", word(name)),
+        Some(("container", name)) => {
+            let pid = format!("docker inspect --format '{{{{.State.Pid}}}}' {}", word(name));
+            format!("nsenter --net=/proc/$({pid})/ns/net")
+        }
+        Some((_, name)) => format!("nsenter --net=/proc/{}/ns/net", word(name)),
+        None => format!("ip netns exec {}", word(namespace)),
+    }
+}
+
 impl Clear {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
         let mut outcomes = Outcomes::default();
@@ -331,6 +358,40 @@ impl Clear {
         let Some(name) = &self.rule else {
             return client.clear(direction).await;
         };
-        client.edit(direction, |present| rules::without(&below(present), name)).await
+        let edit =
+            |present: &AppliedState| rules::without(&below(present), &present.impairment, name);
+        client.edit(direction, edit).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duration_of_a_lease_beyond_its_range_names_the_option() {
+        assert!(matches!(lease_ns("1.5s"), Ok(1_500_000_000)));
+        for text in ["0", "1us", "8785h", "soon"] {
+            let Err(Failure::Input(error)) = lease_ns(text) else { panic!("{text} is refused") };
+            assert!(
+                error.starts_with(&format!("invalid --for: found {text:?}, allowed ")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn commands_of_a_port_run_in_its_namespace() {
+        for (namespace, expected) in [
+            ("netns:blue", "ip netns exec blue"),
+            ("netns:it's a", r"ip netns exec 'it'\''s a'"),
+            ("pid:12", "nsenter --net=/proc/12/ns/net"),
+            (
+                "container:web",
+                "nsenter --net=/proc/$(docker inspect --format '{{.State.Pid}}' web)/ns/net",
+            ),
+        ] {
+            assert_eq!(entry(namespace), expected);
+        }
     }
 }

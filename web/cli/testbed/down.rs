@@ -46,6 +46,7 @@ impl Down {
             };
         }
         let state = self.selection.state()?;
+        let is_up = all.contains(&state.testbed);
         let keep_log = self.keep_log.as_deref();
         keep_log.map_or(Ok(()), require_file)?;
         let log = keep_log.filter(|_| state.log().exists());
@@ -61,9 +62,9 @@ impl Down {
             return output.json(&document);
         }
         let log = log.map(|log| format!("; log: {}", log.display())).unwrap_or_default();
-        output.text(&match removed {
-            0 => format!("no testbed {name}{log}\n"),
-            nodes => format!("testbed {name} removed: {nodes} nodes{log}\n"),
+        output.text(&match (is_up, removed) {
+            (false, 0) => format!("no testbed {name}{log}\n"),
+            (_, nodes) => format!("testbed {name} removed: {nodes} nodes{log}\n"),
         })
     }
 }
