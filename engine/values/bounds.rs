@@ -160,7 +160,17 @@ fn walk<T: Serialize + JsonSchema>(value: &T, key: &str) -> (Value, Vec<BadValue
 fn unexplained(value: &Value, key: &str, path: &str, error: &garde::Error) -> BadValue {
     let pointer = path.replace(['.', '['], "/").replace(']', "");
     let actual = value.pointer(&format!("/{pointer}")).unwrap_or(&Value::Null);
-    BadValue::new(join(key, path), actual, error.message())
+    BadValue::new(join(key, path), actual, allowed_by(error.message()))
+}
+
+/// What is allowed, by the message of a check, which may state what is wrong instead.
+fn allowed_by(message: &str) -> String {
+    let after = |start: &str| message.strip_prefix(start);
+    match (after("length is lower than "), after("length is greater than ")) {
+        (Some(min), _) => format!("a length of {min} or more"),
+        (_, Some(max)) => format!("a length of 0 to {max}"),
+        _ => message.to_owned(),
+    }
 }
 
 fn join(key: &str, next: &str) -> String {
@@ -333,6 +343,9 @@ mod tests {
         points: Vec<Point>,
         #[garde(length(chars, min = 1, max = 3))]
         name: String,
+        // The schema lacks lengths of what may be absent.
+        #[garde(inner(length(bytes, min = 1, max = 3)))]
+        unit: Option<String>,
     }
 
     #[derive(Serialize, JsonSchema, Validate)]
@@ -376,6 +389,7 @@ mod tests {
             shape: None,
             points: vec![Point { x: 1.0, y: None }],
             name: "abc".into(),
+            unit: None,
         }
     }
 
@@ -414,6 +428,14 @@ mod tests {
         refused(
             |d| d.name = "åäöå".into(),
             "invalid file.name: found 4 characters, allowed 1 to 3",
+        );
+        refused(
+            |d| d.unit = Some(String::new()),
+            "invalid file.unit: found \"\", allowed a length of 1 or more",
+        );
+        refused(
+            |d| d.unit = Some("dBmV".into()),
+            "invalid file.unit: found \"dBmV\", allowed a length of 0 to 3",
         );
     }
 

@@ -72,13 +72,18 @@ impl Meter {
             && at_ms > *before_ms
             && !counts.is_empty()
         {
-            let (mut rx, mut tx) = (Some(0), Some(0));
+            // An interface that was not there before has no rate yet.
+            let is_known = counts.keys().any(|name| before.contains_key(name));
+            let (mut rx, mut tx) = (is_known.then_some(0), is_known.then_some(0));
             for (name, now) in &counts {
                 let Some(before) = before.get(name) else {
                     continue;
                 };
-                rx = rx.zip(grown(before.0, now.0)).map(|(sum, more)| sum + more);
-                tx = tx.zip(grown(before.1, now.1)).map(|(sum, more)| sum + more);
+                // Both counters go back where an interface was made anew, and one where it wraps.
+                let is_anew = now.0 < before.0 && now.1 < before.1;
+                let growth = |before, now| grown(before, now).filter(|_| !is_anew);
+                rx = rx.zip(growth(before.0, now.0)).map(|(sum, more)| sum + more);
+                tx = tx.zip(growth(before.1, now.1)).map(|(sum, more)| sum + more);
             }
             let seconds = (at_ms - before_ms) as f64 / 1000.0;
             let mbps = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e6;
@@ -160,6 +165,30 @@ mod tests {
         host.interfaces[1].tx_bytes += 1_250_000;
         let second = meter.read(&host, 6_000, 5_000);
         assert_eq!((second["mesh.tx_mbps"], second["mesh.rx_mbps"]), (2.0, 0.0));
+    }
+
+    #[test]
+    fn an_interface_that_is_new_has_no_rate_yet() {
+        let mut host = samples::host();
+        let mut meter = Meter::default();
+        let hardifs = host.mesh.as_ref().unwrap().hardifs.clone();
+        let is_hardif = |name: &String| hardifs.contains(name);
+        let interfaces = host.interfaces.clone();
+        host.interfaces.retain(|one| !is_hardif(&one.name));
+        meter.read(&host, 1_000, 5_000);
+        host.interfaces = interfaces;
+        for one in &mut host.interfaces {
+            (one.rx_bytes, one.tx_bytes) = (3_000_000_000, 3_500_000_000);
+        }
+        assert!(!meter.read(&host, 6_000, 5_000).contains_key("mesh.tx_mbps"));
+        assert_eq!(meter.read(&host, 11_000, 5_000)["mesh.tx_mbps"], 0.0);
+        // Made anew: not a wrap of 32 bits.
+        for one in &mut host.interfaces {
+            (one.rx_bytes, one.tx_bytes) = (500, 700);
+        }
+        let anew = meter.read(&host, 16_000, 5_000);
+        assert!(!anew.contains_key("mesh.tx_mbps") && !anew.contains_key("mesh.rx_mbps"));
+        assert_eq!(meter.read(&host, 21_000, 5_000)["mesh.rx_mbps"], 0.0);
     }
 
     #[test]

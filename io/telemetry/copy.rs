@@ -7,6 +7,7 @@ use redb::{
     WriteTransaction,
 };
 
+use super::late::LATE;
 use super::topology_snapshots::TOPOLOGY_SNAPSHOTS;
 use super::{ABOUT, HOURS, HistoryError, MINUTES, RAW, RECENT, TelemetryStore};
 
@@ -29,6 +30,7 @@ fn copy_all(from: &ReadTransaction, to: &Path) -> Result<(), redb::Error> {
     let write = copy.begin_write()?;
     copy_table(from, &write, RAW)?;
     copy_table(from, &write, RECENT)?;
+    copy_table(from, &write, LATE)?;
     copy_table(from, &write, MINUTES)?;
     copy_table(from, &write, HOURS)?;
     copy_table(from, &write, ABOUT)?;

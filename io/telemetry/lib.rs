@@ -8,6 +8,7 @@ mod error;
 #[cfg(test)]
 mod full_tests;
 mod keep;
+mod late;
 mod read;
 mod recent;
 mod retention;
@@ -33,6 +34,7 @@ use groundwave_files::space::free_bytes;
 use groundwave_store::files::Files;
 pub use groundwave_store::files::reopened::{Effect, ReopenedDatabase};
 use keep::keep_in;
+use late::{LATE, Late};
 use read::points;
 use recent::{RECENT, Samples};
 use retention::Retention;
@@ -120,6 +122,7 @@ impl TelemetryStore {
             store.write(|write| {
                 write.open_table(RAW)?;
                 write.open_table(RECENT)?;
+                write.open_table(LATE)?;
                 write.open_table(MINUTES)?;
                 write.open_table(HOURS)?;
                 write.open_table(ABOUT)?;
@@ -269,7 +272,7 @@ impl TelemetryStore {
         Ok(damaged)
     }
 
-    /// Adds late samples of any time since [`HOUR_DAYS`].
+    /// Adds late samples of any time since [`HOUR_DAYS`]. One that is added again within a day counts once.
     ///
     /// # Errors
     /// When the disk fails; then none was added.
@@ -277,6 +280,7 @@ impl TelemetryStore {
         self.write(|write| {
             let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
             let mut recent = Samples::open(write, rolled)?;
+            let mut late = Late::open(write, rolled)?;
             let mut minutes = write.open_table(MINUTES)?;
             let mut hours = write.open_table(HOURS)?;
             let minutes_from = rolled / DAY_HOURS;
@@ -284,6 +288,9 @@ impl TelemetryStore {
                 let minute = sample.ts_ms / MINUTE_MS;
                 let hour = minute / HOUR_MINUTES;
                 let day = hour / DAY_HOURS;
+                if hour < rolled && !late.note(node.as_u128(), minute, sample)? {
+                    continue;
+                }
                 let one = Point::one(sample.ts_ms, sample.value);
                 if hour >= rolled {
                     recent.change(node.as_u128(), minute, |row| {
@@ -327,6 +334,7 @@ fn has_tables(database: &Database) -> Result<bool, HistoryError> {
     let read = database.begin_read()?;
     Ok(read.open_table(RAW).is_ok()
         && read.open_table(RECENT).is_ok()
+        && read.open_table(LATE).is_ok()
         && read.open_table(MINUTES).is_ok()
         && read.open_table(HOURS).is_ok()
         && read.open_table(ABOUT).is_ok()

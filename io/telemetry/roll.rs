@@ -24,6 +24,7 @@ impl TelemetryStore {
         let more = self.roll_samples(keep_from)?;
         let more = self.roll_recent(keep_from)? || more;
         let more = self.roll_minutes(day.saturating_sub(MINUTE_DAYS))? || more;
+        self.drop_late(keep_from)?;
         self.drop_hours(day.saturating_sub(HOUR_DAYS))?;
         Ok(more)
     }

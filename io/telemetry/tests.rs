@@ -101,6 +101,39 @@ fn late_samples_find_their_place_however_late() {
 }
 
 #[test]
+fn a_late_sample_that_is_uploaded_again_counts_once() {
+    let (_folder, store) = store();
+    let late = |second: u64, value: f64| {
+        [Sample { ts_ms: T0 + second * 1_000, metric: "sys.load1".to_owned(), value }]
+    };
+    while store.roll(T0 + 4 * HOUR_MS).unwrap() {}
+    for _ in 0..3 {
+        store.add(node(1), &late(0, 0.0)).unwrap();
+    }
+    store.add(node(1), &late(5, 10.0)).unwrap();
+    store.add(node(2), &late(0, 0.0)).unwrap();
+    let minutes = all(&store, 1);
+    assert_eq!((minutes.len(), minutes[0].count, minutes[0].sum), (1, 2, 10.0));
+    assert_eq!(all(&store, 2)[0].count, 1);
+    // Also on the next day, and where minutes became hours.
+    while store.roll(T0 + 28 * HOUR_MS).unwrap() {}
+    store.add(node(1), &late(5, 10.0)).unwrap();
+    assert_eq!(all(&store, 1)[0].count, 2);
+    while store.roll(T0 + 9 * 24 * HOUR_MS).unwrap() {}
+    for _ in 0..2 {
+        store.add(node(1), &late(10, 1.0)).unwrap();
+    }
+    assert_eq!(all(&store, 1)[0].count, 3);
+    while store.roll(T0 + 12 * 24 * HOUR_MS).unwrap() {}
+    let is_empty = |database: &Database| {
+        let late = database.begin_read()?.open_table(LATE)?;
+        let first = late.first()?;
+        Ok::<_, HistoryError>(first.is_none())
+    };
+    assert!(store.database.with(is_empty).unwrap());
+}
+
+#[test]
 fn snapshots_thin_out_with_age_and_answer_for_any_time_since_the_first() {
     let (_folder, store) = store();
     assert_eq!(store.topology_range().unwrap(), None);

@@ -70,6 +70,7 @@ pub fn events<S: EventSource>(source: S) -> impl Stream<Item = Event> + Send + u
             source.advance(&mut outbox).await;
         }
     })
+    .fuse()
 }
 
 /// Id of the last event that a client received, by which it resumes a stream.

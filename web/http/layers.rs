@@ -66,7 +66,9 @@ pub fn any_origin(router: Router) -> Router {
 pub fn own_origin(router: Router) -> Router {
     // Streams of pictures are compressed already, and each is sent at once.
     let pictures = NotForContentType::const_new("multipart/x-mixed-replace");
-    let compressed = DefaultPredicate::new().and(pictures);
+    // Images of firmware and sealed copies are dense, and clients need their lengths.
+    let octets = NotForContentType::const_new("application/octet-stream");
+    let compressed = DefaultPredicate::new().and(pictures).and(octets);
     let worn = ServiceBuilder::new()
         .layer(from_fn(framed))
         .layer(MapRequestLayer::new(with_identity))

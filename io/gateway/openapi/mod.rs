@@ -92,10 +92,14 @@ pub struct ApiDocument {
 fn parse(text: &str) -> Result<Value, OpenApiError> {
     match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|err| OpenApiError::Syntax(err.to_string())),
-        false => serde_saphyr::from_str(text).map_err(|err| {
-            let text = err.to_string();
-            OpenApiError::Syntax(text.lines().next().unwrap_or_default().to_owned())
-        }),
+        false => {
+            // YAML 1.2: `no` and `on` are texts.
+            let options = serde_saphyr::options! { strict_booleans: true };
+            serde_saphyr::from_str_with_options(text, options).map_err(|err| {
+                let text = err.to_string();
+                OpenApiError::Syntax(text.lines().next().unwrap_or_default().to_owned())
+            })
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::call::check_schema;
+
 /// Most parts of an inlined schema: references to references multiply.
 const PARTS_MAX: usize = 5_000;
 
@@ -118,6 +120,10 @@ impl<'a> Inliner<'a> {
         let mut out = Map::new();
         for (key, value) in schema {
             let word = key.as_str();
+            // A pattern that looks around, for example, is left to the system that is called.
+            if word == "pattern" && check_schema(&json!({ "pattern": value })).is_err() {
+                continue;
+            }
             let read = if PLAIN.contains(&word) {
                 value.clone()
             } else if ONE.contains(&word) {

@@ -205,3 +205,29 @@ fn operations_of_published_documents_are_called() {
     let trips = endpoint(operation(&trains, "get-trips"));
     assert!(call(&trips, &params(&json!({ "origin": "x" }))).is_err(), "required parameters");
 }
+
+#[test]
+fn words_of_yaml_1_1_are_texts_and_patterns_that_look_around_are_left_out() {
+    let document = read(
+        r#"
+openapi: 3.0.3
+info: {title: Relays, version: "1"}
+paths:
+  /relays/{no}:
+    get:
+      operationId: on
+      parameters:
+        - {name: no, in: path, required: true, schema: {type: string, pattern: "^(?!00)[0-9]+$"}}
+        - {name: kind, in: query, schema: {type: string, pattern: "^[a-z]+$", enum: [yes, off]}}
+      responses: {"200": {description: Read}}
+"#,
+    )
+    .unwrap();
+    let read = operation(&document, "on");
+    let properties = &read.params["properties"];
+    assert_eq!(properties["no"].get("pattern"), None, "{properties}");
+    assert_eq!(properties["kind"]["pattern"], "^[a-z]+$");
+    assert_eq!(properties["kind"]["enum"], json!(["yes", "off"]));
+    let call = call(&endpoint(read), &params(&json!({"no": "7", "kind": "off"}))).unwrap();
+    assert_eq!(call.path, "/relays/7?kind=off");
+}

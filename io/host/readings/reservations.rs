@@ -47,6 +47,42 @@ impl Reservation {
     }
 }
 
+/// Line of a file that a person or another program wrote, by what may conflict with a reservation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostLine {
+    /// Hardware addresses of the client.
+    pub macs: Vec<HardwareAddress>,
+    /// Reserved address.
+    pub ip: Option<Ipv4Addr>,
+    /// Hostname of the client.
+    pub hostname: Option<String>,
+}
+
+impl HostLine {
+    /// Reads a line as dnsmasq does: words in any order, tags and times among them.
+    fn read(line: &str) -> Self {
+        let mut host = Self::default();
+        let line = line.split('#').next().unwrap_or_default();
+        for word in line.split(',').map(str::trim) {
+            if let Ok(mac) = word.parse::<HardwareAddress>() {
+                host.macs.push(mac);
+            } else if let Ok(ip) = word.parse::<Ipv4Addr>() {
+                host.ip = Some(ip);
+            } else if is_hostname(word) && !is_term(word) {
+                host.hostname = Some(word.to_owned());
+            }
+        }
+        host
+    }
+}
+
+/// `true` for the time of a lease and for the word that refuses one.
+fn is_term(word: &str) -> bool {
+    let digits = word.trim_end_matches(['s', 'm', 'h', 'd', 'w']);
+    let is_time = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_time || ["infinite", "ignore"].contains(&word)
+}
+
 /// A folder of reservations.
 #[derive(Debug, Clone)]
 pub struct Reservations {
@@ -79,6 +115,28 @@ impl Reservations {
         }
         found.sort_by_key(|one| one.mac);
         Ok(found)
+    }
+
+    /// Lines of other files in the folder; hidden ones are none of dnsmasq's.
+    ///
+    /// # Errors
+    /// [`ReadingError::Absent`] when there is no such folder.
+    pub fn foreign(&self) -> Result<Vec<HostLine>, ReadingError> {
+        let io = |err| ReadingError::io(self.folder.display().to_string(), err);
+        let mut lines = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let Some(text) = fs::read_to_string(&path).ok().filter(|_| !name.starts_with('.'))
+            else {
+                continue;
+            };
+            let is_own = |one: Reservation| self.path(one.mac) == path;
+            if !Reservation::read(&text).is_some_and(is_own) {
+                lines.extend(text.lines().map(HostLine::read));
+            }
+        }
+        Ok(lines)
     }
 
     /// Stores a reservation, in place of the previous one of the same hardware address.
@@ -124,6 +182,32 @@ fn readable(file: &fs::File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_others_are_read_as_dnsmasq_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Reservations::at(folder.path());
+        let own = "02:00:00:00:01:00".parse().unwrap();
+        let one = Reservation { mac: own, ip: Ipv4Addr::new(10, 41, 0, 60), hostname: None };
+        kept.put(&one).unwrap();
+        let text = "# printers\n02:00:00:00:02:00,02:00:00:00:02:01, set:known,Printer,10.41.0.70,12h\n\
+                    id:01:02,10.41.0.71,infinite # door\nlaptop,ignore\n";
+        fs::write(folder.path().join("office"), text).unwrap();
+        fs::write(folder.path().join(".office.swp"), "10.41.0.72\n").unwrap();
+        let lines = kept.foreign().unwrap();
+        let [comment, printer, door, laptop] = lines.try_into().unwrap();
+        assert_eq!(comment, HostLine::default());
+        let macs: [HardwareAddress; 2] =
+            ["02:00:00:00:02:00", "02:00:00:00:02:01"].map(|mac| mac.parse().unwrap());
+        assert_eq!(
+            (printer.macs.as_slice(), printer.hostname.as_deref()),
+            (&macs[..], Some("Printer"))
+        );
+        let ips = (printer.ip, door.ip, door.hostname);
+        let (first, second) = (Ipv4Addr::new(10, 41, 0, 70), Ipv4Addr::new(10, 41, 0, 71));
+        assert_eq!(ips, (Some(first), Some(second), None));
+        assert_eq!((laptop.hostname.as_deref(), laptop.ip), (Some("laptop"), None));
+    }
 
     #[test]
     fn reservations_are_files_that_come_whole_and_go() {

@@ -91,7 +91,10 @@ impl ConfigObject for ApiToken {
             config::all::<Self>(world)
                 .filter(|(other, token)| *other != id && token.account == self.account)
         };
-        if others().any(|(_, token)| token.name == self.name) {
+        // The name of one that is dead is free: programs renew theirs under one name.
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let lives = |token: &Self| token.is_of(account) && !token.has_expired(now_ns);
+        if others().any(|(_, token)| token.name == self.name && lives(token)) {
             return Err(Refusal::conflict(format!(
                 "an API token of this account is called {:?} already",
                 self.name

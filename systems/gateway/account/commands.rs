@@ -82,10 +82,11 @@ impl Command for CreateAccount {
                 "there are {ACCOUNTS_MAX} accounts, the maximum"
             )));
         }
-        if all(world).any(|(_, other)| other.username.eq_ignore_ascii_case(&self.username)) {
+        let same = |other: &Account| other.username.eq_ignore_ascii_case(&self.username);
+        if let Some((_, other)) = all(world).find(|(_, other)| same(other)) {
             return Err(Refusal::conflict(format!(
                 "an account is called {:?} already",
-                self.username
+                other.username
             )));
         }
         let account = Account {

@@ -29,6 +29,10 @@ fn usernames_that_differ_in_case_are_one() {
     does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
     let same = does(&mut engine, create("Ada", AccountRole::Viewer));
     assert!(matches!(same, Err(Refusal::Conflict { .. })), "{same:?}");
+    assert!(same.unwrap_err().to_string().contains("\"ada\""));
+    let view = engine.view();
+    let id = |name: &str| view.accounts.named_in_any_case(name).map(|(id, _)| id);
+    assert_eq!((id("ADA"), id("ad")), (Some(AccountId::named("ada")), None));
 }
 
 #[test]
@@ -150,4 +154,16 @@ fn an_api_token_has_a_role_of_its_account_and_goes_with_it() {
     let view = engine.view();
     let tokens: Vec<_> = view.config.api_tokens.iter().map(|(id, _)| id).collect();
     assert_eq!(tokens, [ApiTokenId::named("ada a")]);
+}
+
+#[test]
+fn the_name_of_an_api_token_that_expired_is_free() {
+    let mut engine = engine();
+    does(&mut engine, create("bob", AccountRole::Operator)).unwrap();
+    does(&mut engine, api_token("a", "bob", AccountRole::Viewer)).unwrap();
+    let mut next = api_token("a", "bob", AccountRole::Viewer);
+    next.id = ApiTokenId::named("next");
+    let refused = does_at(&mut engine, 7_999, next.clone());
+    assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+    does_at(&mut engine, 8_000, next).unwrap();
 }

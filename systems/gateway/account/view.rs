@@ -31,6 +31,18 @@ impl Accounts {
         Some((id, self.by_id.get(&id)?))
     }
 
+    /// Account with this username, in any case: those of accounts differ in more than that.
+    #[must_use]
+    pub fn named_in_any_case(&self, username: &str) -> Option<(AccountId, &Arc<Account>)> {
+        let in_any_case = || {
+            let mut accounts = self.by_id.iter();
+            let found =
+                accounts.find(|(_, account)| account.username.eq_ignore_ascii_case(username));
+            found.map(|(id, account)| (*id, account))
+        };
+        self.named(username).or_else(in_any_case)
+    }
+
     /// Account of a node.
     #[must_use]
     pub fn of_node(&self, node: NodeId) -> Option<(AccountId, &Arc<Account>)> {

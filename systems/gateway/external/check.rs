@@ -34,7 +34,7 @@ pub struct Check {
     pub path: String,
     /// Place of a number or a truth value in a JSON answer, RFC 6901.
     #[serde(default)]
-    #[garde(inner(length(bytes, min = 1, max = 256)))]
+    #[garde(inner(length(bytes, max = 256)))]
     pub json_pointer: Option<String>,
     /// Sample in an answer in the Prometheus text format: name with its labels, as they stand there.
     #[serde(default)]

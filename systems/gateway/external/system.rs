@@ -83,6 +83,16 @@ fn is_metric(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(letter)
 }
 
+/// Refuses a text that is no JSON pointer (RFC 6901): nothing is at such a place.
+fn check_pointer(key: String, text: &str) -> Result<(), Refusal> {
+    match text.is_empty() || text.starts_with('/') {
+        true => Ok(()),
+        false => {
+            Err(Refusal::invalid(key, format!("{text:?}"), "a JSON pointer such as /data/count"))
+        }
+    }
+}
+
 impl ConfigObject for ExternalSystem {
     const KIND: &'static str = "external_system";
     const COUNT_MAX: usize = 256;
@@ -127,10 +137,16 @@ impl ConfigObject for ExternalSystem {
                 let key = format!("checks[{at}].path");
                 return Err(Refusal::invalid(key, format!("{:?}", check.path), "a path from /"));
             }
+            if let Some(text) = &check.json_pointer {
+                check_pointer(format!("checks[{at}].json_pointer"), text)?;
+            }
             if check.json_pointer.is_some() && check.sample.is_some() {
                 let key = format!("checks[{at}].sample");
                 return Err(Refusal::invalid(key, "both", "json_pointer or sample"));
             }
+        }
+        for poll in self.endpoints.iter().filter_map(|endpoint| endpoint.poll.as_ref()) {
+            check_pointer("poll.json_pointer".to_owned(), &poll.json_pointer)?;
         }
         let bytes = serde_json::to_vec(&self.endpoints).map_or(usize::MAX, |bytes| bytes.len());
         match bytes <= ENDPOINTS_BYTES_MAX {

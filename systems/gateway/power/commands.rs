@@ -67,7 +67,7 @@ impl Command for RecordUpsSamples {
                 self.ups_id
             )));
         }
-        let newest = self.samples.into_iter().max_by_key(|sample| sample.ts_ms);
+        let newest = newest(self.samples, before.as_ref());
         let ups = merge(world, before.as_ref(), newest, |latest, received_ns, is_stale| Ups {
             ups_id: self.ups_id,
             source: self.source,
@@ -94,6 +94,20 @@ impl Command for RecordUpsSamples {
 impl Recorded for RecordUpsSamples {
     const NAME: &'static str = "power.samples";
     type Reply = ();
+}
+
+/// The newest sample. One whose status was not read has the last one that is known: a battery that is in
+/// use stays so.
+fn newest(samples: Vec<UpsSample>, before: Option<&Ups>) -> Option<UpsSample> {
+    let earlier = before.map(|before| &before.latest);
+    let with_status = samples.iter().chain(earlier).filter(|sample| !sample.status.is_empty());
+    let known = with_status.max_by_key(|sample| sample.ts_ms);
+    let known = known.map(|sample| sample.status.clone()).unwrap_or_default();
+    let mut newest = samples.into_iter().max_by_key(|sample| sample.ts_ms)?;
+    if newest.status.is_empty() {
+        newest.status = known;
+    }
+    Some(newest)
 }
 
 /// The power supply after a newest sample, or without data.

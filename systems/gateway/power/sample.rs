@@ -88,7 +88,7 @@ pub struct UpsSample {
     /// Time, ms since the Unix epoch.
     #[garde(range(max = TS_MS_MAX))]
     pub ts_ms: u64,
-    /// Status.
+    /// Status; empty where it was not read.
     #[serde(default)]
     #[garde(length(max = 16))]
     pub status: Vec<UpsStatus>,
@@ -137,10 +137,11 @@ impl UpsSample {
         self.status.contains(&status)
     }
 
-    /// Metrics of the sample for the history; status as 0 or 1.
+    /// Metrics of the sample for the history; status as 0 or 1, and none where it was not read.
     #[must_use]
     pub fn metrics(&self) -> Vec<Sample> {
-        let flag = |status| Some(f64::from(u8::from(self.is(status))));
+        let is_known = !self.status.is_empty();
+        let flag = |status| is_known.then(|| f64::from(u8::from(self.is(status))));
         let values = [
             ("ups.battery_charge_pct", self.battery_charge_pct),
             ("ups.battery_voltage_v", self.battery_voltage_v),
@@ -169,6 +170,7 @@ impl UpsSample {
     #[must_use]
     pub fn metric_names() -> Vec<String> {
         let full = Self {
+            status: vec![UpsStatus::Ol],
             battery_charge_pct: Some(0.0),
             battery_voltage_v: Some(0.0),
             battery_current_a: Some(0.0),

@@ -55,6 +55,22 @@ fn battery_states_give_alerts() {
 }
 
 #[test]
+fn a_status_that_was_not_read_changes_none() {
+    use UpsStatus::{Lb, Ob, Ol};
+    let mut engine = engine();
+    does(&mut engine, record(vec![at(1, &[Ob, Lb])])).unwrap();
+    does(&mut engine, record(vec![at(2, &[])])).unwrap();
+    let latest = engine.view().power.get("rack").unwrap().latest.clone();
+    assert_eq!((latest.ts_ms, latest.status), (2, vec![Ob, Lb]));
+    assert_eq!(alerts(&engine), ["ups-on-battery", "ups-low-battery"]);
+    does(&mut engine, record(vec![at(4, &[]), at(3, &[Ol])])).unwrap();
+    assert_eq!(alerts(&engine)[2..], ["ups-on-line", "ups-battery-recovered"]);
+    let names = |sample: UpsSample| sample.metrics().into_iter().map(|one| one.metric);
+    assert!(!names(at(5, &[])).any(|name| name == "ups.on_battery"));
+    assert!(names(at(5, &[Ol])).any(|name| name == "ups.on_battery"));
+}
+
+#[test]
 fn the_newest_sample_stays_and_a_silent_source_is_stale() {
     let mut engine = engine();
     does(&mut engine, record(vec![at(7, &[]), at(9, &[]), at(8, &[])])).unwrap();

@@ -8,7 +8,7 @@ use groundwave_values::bounds::{BadValue, explain_all};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::automation::{TimeWindow, in_window};
+use crate::automation::{TimeWindow, check_window, in_window};
 use crate::config::{self, ConfigObject, all};
 use crate::fleet::{NodeInfo, NodeRecord};
 
@@ -354,7 +354,7 @@ impl Rollout {
     ) -> Result<(), Refusal> {
         if let Some(before) = before.filter(|before| before.version == image.version) {
             return Err(Refusal::invalid(
-                "rollback_image",
+                "rollback_image_id",
                 &before.version,
                 "another image than that of the roll-out",
             ));
@@ -369,7 +369,9 @@ impl Rollout {
             ));
         }
         if let Some(window) = &self.window {
-            in_window(window, 0).map_err(|text| Refusal::invalid("window", "a window", text))?;
+            check_window(window).map_err(|(field, found, allowed)| {
+                Refusal::invalid(format!("window.{field}"), found, allowed)
+            })?;
         }
         Ok(())
     }
@@ -384,8 +386,8 @@ impl ConfigObject for Rollout {
             let image = config::find(world, id);
             image.ok_or_else(|| Refusal::invalid(key, id, "the id of an existing firmware image"))
         };
-        let own = image_of("image", self.image)?;
-        let before = self.rollback_image.map(|before| image_of("rollback_image", before));
+        let own = image_of("image_id", self.image)?;
+        let before = self.rollback_image.map(|before| image_of("rollback_image_id", before));
         self.check_own(own, before.transpose()?)?;
         for (at, one) in self.nodes.iter().enumerate() {
             check_node(world, own, at, one.node)?;

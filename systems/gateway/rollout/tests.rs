@@ -440,7 +440,7 @@ fn nodes_begin_to_install_in_the_window_only() {
         Some(serde_json::from_value(serde_json::json!({ "from": from, "to": "09:00" })).unwrap())
     };
     let refusal = fleet.begin_in(&stages, true, window("8 o'c"));
-    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "window"));
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "window.from"));
     fleet.begin_in(&stages, true, window("08:02")).unwrap();
     while fleet.now_s < 115 {
         fleet.run(1);

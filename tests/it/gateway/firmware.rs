@@ -93,6 +93,11 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
 
     let path = format!("{IMAGES}/{}", document["image_id"].as_str().unwrap());
     let content = format!("{path}/content");
+    let mut coded = request(&operator, "GET", &content, &Value::Null);
+    coded.headers_mut().insert("accept-encoding", "gzip, zstd".parse().unwrap());
+    let whole = bench.send_from("127.0.0.1".parse().unwrap(), coded);
+    assert_eq!((whole.status.as_u16(), whole.headers.get("content-encoding")), (200, None));
+    assert!(whole.body == image, "{} bytes", whole.body.len());
     let range = |range: &str| {
         let mut range_request = request(&operator, "GET", &content, &Value::Null);
         range_request.headers_mut().insert("range", range.parse().unwrap());

@@ -33,6 +33,7 @@ mod node_settings;
 mod notices;
 mod once;
 mod operator_day;
+mod own_node;
 mod page;
 mod playback;
 mod power;

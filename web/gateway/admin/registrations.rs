@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
     ApproveRegistration, CodeRefusal, Registration, RegistrationId, RejectRegistration,
@@ -126,6 +126,11 @@ fn owner(view: &Snapshot, id: RegistrationId, registration: &Registration) -> Op
     (view.fleet.nodes.get(&node)?.record.registration != Some(id)).then_some(node)
 }
 
+/// Node as which a registration was admitted, now or before.
+fn own_node(view: &Snapshot, id: RegistrationId) -> Option<NodeId> {
+    view.onboarding.registrations.get(&id)?.node
+}
+
 /// Filter of registrations.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -224,9 +229,19 @@ pub async fn registration_approve(
     OptionalJson(approval): OptionalJson<Approval>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     approval.name.as_deref().map_or(Ok(()), |text| name::check("/name", text))?;
+    let registration = RegistrationId::new(id);
+    let node = planned(&world, approval.node_id)?;
+    if let Some(own) = own_node(&world.view(), registration).filter(|own| *own != node)
+        && approval.node_id.is_some()
+    {
+        let message = format!(
+            "the registration is of node {own}: approve it without `node_id`, or delete that node first"
+        );
+        return Err(Problem::new(StatusCode::CONFLICT, message));
+    }
     let command = ApproveRegistration {
-        registration: RegistrationId::new(id),
-        node: planned(&world, approval.node_id)?,
+        registration,
+        node,
         same_mac: match approval.separate {
             true => SameMac::Separate,
             false => SameMac::SameNode,

@@ -9,6 +9,7 @@ use groundwave_gateway::account::{
 };
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, id};
 use schemars::JsonSchema;
@@ -101,6 +102,13 @@ pub async fn user_create(
     State(passwords): State<Arc<Passwords>>,
     StrictJson(new): StrictJson<NewUser>,
 ) -> Result<(StatusCode, Json<User>), Problem> {
+    if new.username.parse::<Uuid>().is_ok() {
+        let message = format!(
+            "invalid username: found {:?}, allowed other names than ids: a node logs in with its id",
+            new.username
+        );
+        return Err(Problem::field("/username", FieldCode::NotAllowed, message));
+    }
     check_new("/password", &new.password, &new.username)?;
     let account = AccountId::new(id::mint());
     let command = CreateAccount {

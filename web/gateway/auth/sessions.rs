@@ -110,10 +110,11 @@ impl FromRef<Gateway> for Authenticator {
     }
 }
 
-/// Account with this username; that of a node also by its node id.
+/// Account with this username, in any case; that of a node also by its node id, which no other has.
 fn account_of<'a>(accounts: &'a Accounts, username: &str) -> Option<(AccountId, &'a Arc<Account>)> {
-    let by_node = || accounts.of_node(NodeId::new(username.parse().ok()?));
-    accounts.named(username).or_else(by_node)
+    let node = username.parse().ok().map(NodeId::new);
+    let by_node = node.and_then(|node| accounts.of_node(node));
+    by_node.or_else(|| accounts.named_in_any_case(username))
 }
 
 /// Logs in with `wanted`, or with the role of the account.
@@ -133,7 +134,8 @@ async fn authenticate(
         }
     }
     let now_s = world.now_s();
-    let attempt = limits.logins.begin(&login.username, client.0, now_s)?;
+    let username = login.username.to_ascii_lowercase();
+    let attempt = limits.logins.begin(&username, client.0, now_s)?;
     let view = world.view();
     let candidate =
         account_of(&view.accounts, &login.username).filter(|(_, account)| !account.disabled);

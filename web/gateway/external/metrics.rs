@@ -20,7 +20,7 @@ use crate::access::Viewer;
 use crate::services::config_objects::find;
 use crate::services::external::state::ExternalStates;
 use crate::services::world::{World, blocking};
-use crate::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
+use crate::telemetry::series::{HOUR_MS, LatestReading, POINTS_MAX, Series, stepped};
 
 /// Metrics of an external system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct ExternalMetrics {
 pub struct Selection {
     /// Metric; default all
     pub metric: Option<String>,
-    /// Start, RFC 3339; default one hour ago
+    /// Start, RFC 3339; default one hour before `to`
     pub from: Option<String>,
     /// End, RFC 3339; default now
     pub to: Option<String>,
@@ -83,8 +83,8 @@ pub async fn external_metrics(
         }
     };
     let now_ms = wall_ns() / 1_000_000;
-    let from_ms = time("/from", &selection.from, now_ms.saturating_sub(3_600_000))?;
     let to_ms = time("/to", &selection.to, now_ms)?;
+    let from_ms = time("/from", &selection.from, to_ms.saturating_sub(HOUR_MS))?;
     let wrong = |key: &str, message: &str| Problem::field(key, FieldCode::NotAllowed, message);
     time::check_range(from_ms, to_ms)?;
     if let Some(step_s) = selection.step_s.filter(|step_s| !(1..=31_536_000).contains(step_s)) {

@@ -122,9 +122,10 @@ pub async fn firmware_image_upload(
     Query(new): Query<NewImage>,
     ImageBody(body): ImageBody,
 ) -> Result<(StatusCode, Tag, Json<FirmwareImageView>), Problem> {
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if new.sha256.len() != 64 || !new.sha256.bytes().all(is_hex) {
-        let message = "invalid digest: allowed 64 hexadecimal digits, a-f in lower case";
+    // Tools of some systems write it in capitals.
+    let sha256 = new.sha256.to_ascii_lowercase();
+    if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let message = "invalid digest: allowed 64 hexadecimal digits";
         return Err(Problem::field("/sha256", FieldCode::Format, message));
     }
     name::check("/version", &new.version)?;
@@ -136,15 +137,10 @@ pub async fn firmware_image_upload(
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
     let id = id::mint();
-    let size_bytes = images.keep(id, &new.sha256, body).await?;
+    let size_bytes = images.keep(id, &sha256, body).await?;
     let command = Put {
         id: Id::new(id),
-        object: FirmwareImage {
-            version: new.version,
-            sha256: new.sha256,
-            size_bytes,
-            board: new.board,
-        },
+        object: FirmwareImage { version: new.version, sha256, size_bytes, board: new.board },
         expected: Expected::Absent,
     };
     if let Err(problem) = world.submit(command).await {

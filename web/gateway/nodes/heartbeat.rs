@@ -358,6 +358,7 @@ pub struct OrderResult {
 pub async fn node_command_result(
     _: NodeOrOperator,
     State(world): State<World>,
+    State(vault): State<Vault>,
     Path((node_id, command_id)): Path<(Uuid, Uuid)>,
     StrictJson(result): StrictJson<OrderResult>,
 ) -> Result<StatusCode, Problem> {
@@ -368,7 +369,7 @@ pub async fn node_command_result(
     }
     let record = world.node(node_id)?;
     let node = record.id;
-    let command = FinishCommand {
+    let mut command = FinishCommand {
         node,
         id: command_id,
         done: result.state == Outcome::Done,
@@ -378,6 +379,10 @@ pub async fn node_command_result(
     // The scan first: a command that is over is not reported again.
     if let Some(scan) = scan {
         world.submit(scan).await?;
+    }
+    if let Some(order) = record.commands.iter().find(|one| one.id == command_id) {
+        let hide = |output| node_commands::without_secrets(output, order, &vault);
+        command.output = command.output.map(hide);
     }
     world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -141,6 +141,13 @@ pub struct AcceptedSamples {
     pub rejected: Vec<RejectedEntry>,
 }
 
+/// Makes a list of a status as NUT writes it, `OB LB`.
+fn split_status(status: &mut Value) {
+    if let Value::String(text) = status {
+        *status = text.split_ascii_whitespace().map(Value::from).collect();
+    }
+}
+
 /// Reads the samples of a body; what does not fit is left out and named, after `rejections`, those of the body.
 fn read_samples(
     body: Value,
@@ -154,6 +161,9 @@ fn read_samples(
     };
     for (place, mut item) in items.into_iter().enumerate() {
         let pointer = if is_list { format!("/{place}") } else { String::new() };
+        if let Some(status) = item.get_mut("status") {
+            split_status(status);
+        }
         let statuses = item.get_mut("status");
         rejections.items(&format!("{pointer}/status"), statuses, STATUSES_MAX, |_, _, status| {
             fits::<UpsStatus>(status)
@@ -293,6 +303,19 @@ mod tests {
         let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
         let expected = ["/0/status/1", "/1/battery_charge_pct", "/1/battery_voltage_v", "/2", "/3"];
         assert_eq!(pointers, expected);
+    }
+
+    #[test]
+    fn a_status_may_be_the_text_of_nut() {
+        let body = json!([
+            {"ups_id": "a", "ts": "2027-01-15T08:00:00Z", "status": "OB LB NEW"},
+            {"ups_id": "a", "ts": "2027-01-15T08:00:01Z", "status": null},
+        ]);
+        let (samples, rejections) = read_samples(body, Rejections::default(), 1_800_000_000_000);
+        assert_eq!(samples[0].sample.status, [UpsStatus::Ob, UpsStatus::Lb]);
+        assert!(samples[1].sample.status.is_empty());
+        let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(pointers, ["/0/status/2", "/1/status"]);
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub async fn ups_fetch(
 #[utoipa::path(get, path = "/v1/power/ups/{ups_id}/samples", tag = "power",
     params(("ups_id" = String, Path, description = "Name"),
         ("metric" = Option<Vec<String>>, Query, description = "Metric names; default all", style = Form, explode),
-        ("from" = Option<String>, Query, description = "Start, RFC 3339; default one hour ago"),
+        ("from" = Option<String>, Query, description = "Start, RFC 3339; default one hour before `to`"),
         ("to" = Option<String>, Query, description = "End, RFC 3339; default now"),
         ("step_s" = Option<u32>, Query, description = "Aggregation step, s", minimum = 1, maximum = 31536000),
         ("agg" = Option<String>, Query, description = "Aggregation: `last`, `avg`, `min`, `max`")),

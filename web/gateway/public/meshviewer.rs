@@ -98,7 +98,7 @@ fn key(node: NodeId) -> String {
 
 fn is_public(view: &Snapshot, node: &FleetNode) -> bool {
     registration(view, node) == Some(RegistrationState::Approved)
-        && !node.record.tags.iter().any(|tag| tag == PRIVATE)
+        && !node.record.tags.iter().any(|tag| tag.eq_ignore_ascii_case(PRIVATE))
 }
 
 fn meshviewer_node(node: &FleetNode) -> MeshviewerNode {

@@ -16,7 +16,7 @@ use crate::access::{Access, rule_of};
 use crate::settings::Settings;
 use crate::state::Gateway;
 
-/// Tag of nodes that the public map leaves out.
+/// Tag of nodes that the public map leaves out, in any case.
 pub const PRIVATE: &str = "private";
 
 /// Endpoints of this category.

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use groundwave_gateway::onboarding::AddressPool;
 use groundwave_host;
 use groundwave_host::readings::leases;
-use groundwave_host::readings::reservations::Reservations;
+use groundwave_host::readings::reservations::{HostLine, Reservations};
 use groundwave_protocol::Mac;
 
 pub use groundwave_host::readings::leases::Lease;
@@ -83,6 +83,7 @@ impl DhcpServer {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let reserved = folder.all().map_err(unread)?;
         check(&new, &reserved, &self.leases().unwrap_or_default())?;
+        check_foreign(&new, &folder.foreign().map_err(unread)?)?;
         folder.put(&new).map_err(unread)?;
         Ok(new)
     }
@@ -118,6 +119,28 @@ fn check(new: &Reservation, reservations: &[Reservation], leases: &[Lease]) -> R
     Ok(())
 }
 
+/// Refuses a reservation whose MAC address, IP address or host name another file of the folder has.
+fn check_foreign(new: &Reservation, lines: &[HostLine]) -> Result<(), Problem> {
+    let same_name = |line: &HostLine| match (&new.hostname, &line.hostname) {
+        (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
+        _ => false,
+    };
+    for line in lines {
+        let what = if line.macs.contains(&new.mac) {
+            new.mac.to_string()
+        } else if line.ip == Some(new.ip) {
+            new.ip.to_string()
+        } else if same_name(line) {
+            new.hostname.clone().unwrap_or_default()
+        } else {
+            continue;
+        };
+        let detail = format!("{what} is in another file of the folder of reservations");
+        return Err(Problem::new(StatusCode::CONFLICT, detail));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +151,23 @@ mod tests {
             mac: groundwave_protocol::HardwareAddress([2, 0, 0, 0, 0, last]),
             ip: Ipv4Addr::new(10, 41, 0, ip),
             hostname: name.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn reservations_of_other_files_are_not_taken() {
+        let line = HostLine {
+            macs: vec![groundwave_protocol::HardwareAddress([2, 0, 0, 0, 0, 7])],
+            ip: Some(Ipv4Addr::new(10, 41, 0, 57)),
+            hostname: Some("Hill".to_owned()),
+        };
+        let lines = [HostLine::default(), line];
+        let check_new = |new| check_foreign(&new, &lines).map_err(|problem| problem.status);
+        assert_eq!(check_new(reservation(8, 58, Some("dale"))), Ok(()));
+        for bad in
+            [reservation(7, 58, None), reservation(8, 57, None), reservation(8, 58, Some("hill"))]
+        {
+            assert_eq!(check_new(bad), Err(409));
         }
     }
 

@@ -148,7 +148,8 @@ impl FirmwareImages {
             let next = if read.is_ok() { at + length } else { end };
             Some((read, (folder, next)))
         });
-        Ok(Body::from_stream(pieces))
+        // A coding polls a body once more after its end.
+        Ok(Body::from_stream(pieces.fuse()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_gateway::automation::is_secret_field;
+use groundwave_gateway::automation::{SEALED_PREFIX, SECRET_SHOWN, is_secret_field};
 use groundwave_gateway::fleet::{CONFIGURE, FinishCommand, NodeCommand};
 use groundwave_gateway::rollout::FIRMWARE;
 use groundwave_http::Problem;
@@ -65,5 +65,46 @@ pub async fn dispatched(
             }
             None
         }
+    }
+}
+
+/// Minimum length of a secret that is looked for in the output of a command, bytes.
+const SECRET_BYTES_MIN: usize = 4;
+
+/// The output of a command without the secrets among its arguments, which programs may repeat.
+#[must_use]
+pub fn without_secrets(output: String, command: &NodeCommand, vault: &Vault) -> String {
+    let sealed = command.args.values().filter(|value| value.starts_with(SEALED_PREFIX));
+    let secrets = sealed.filter_map(|value| sealed_text::opened(value, vault).ok());
+    let long = secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN);
+    long.fold(output, |output, secret| output.replace(&secret, SECRET_SHOWN))
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_gateway::fleet::CommandState;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn secrets_of_a_command_are_left_out_of_its_output() {
+        let vault = Vault::new(&[7; 32]);
+        let args = [("psk", "canary-1"), ("pin", "12"), ("text", "hello")];
+        let args = args.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let command = NodeCommand {
+            id: Uuid::nil(),
+            kind: "echo".to_owned(),
+            args: sealed_args(args, &vault).unwrap(),
+            state: CommandState::Sent,
+            output: None,
+            by: "ada".to_owned(),
+            at_ns: 0,
+            expires_ns: 1,
+            sent_with: None,
+        };
+        let output = "psk=canary-1 text=hello 12 canary-1".to_owned();
+        let shown = without_secrets(output, &command, &vault);
+        assert_eq!(shown, "psk=(set) text=hello 12 (set)");
     }
 }

@@ -20,13 +20,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{Caller, Viewer};
 use crate::services::world::World;
+use crate::system::link_changes::{LOOK, LinkChanges, TOPOLOGY};
 
 /// Filter of events.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct EventQuery {
     /// Event types, comma-separated: `node.state`, `registration`, `alert`,
-    /// `clock_step`, `flow.execution`, `outage`
+    /// `clock_step`, `flow.execution`, `outage`; and `topology`, changes of links, which come only where named
     pub types: Option<String>,
 }
 
@@ -60,7 +61,8 @@ pub async fn events(
 ) -> Result<EventStream, Problem> {
     let types: Vec<String> =
         query.types.iter().flat_map(|types| types.split(',')).map(str::to_owned).collect();
-    let allowed = ["node.state", "registration", "alert", "clock_step", "flow.execution", "outage"];
+    let allowed =
+        ["node.state", "registration", "alert", "clock_step", "flow.execution", "outage", TOPOLOGY];
     if let Some(unknown) = types.iter().find(|word| !allowed.contains(&word.as_str())) {
         let message =
             format!("invalid event type: found {unknown:?}, allowed {}", allowed.join(", "));
@@ -74,7 +76,9 @@ pub async fn events(
         Some(id) => world.event_number(id).filter(|since| *since <= latest).unwrap_or(0),
         None => latest,
     };
-    let watcher = Watcher { views, since, stop, types, caller, world };
+    let names_links = types.iter().any(|word| word == TOPOLOGY);
+    let links = names_links.then(|| LinkChanges::since(&views.borrow()));
+    let watcher = Watcher { views, since, stop, types, links, caller, world };
     Ok(permit.events(event_stream::events(watcher)))
 }
 
@@ -85,6 +89,8 @@ struct Watcher {
     stop: CancellationToken,
     /// Types of events that are sent; all where there are none.
     types: Vec<String>,
+    /// Changes of links, where they are sent.
+    links: Option<LinkChanges>,
     caller: Arc<Caller>,
     world: World,
 }
@@ -106,11 +112,16 @@ impl EventSource for Watcher {
                 self.since = next.seq;
                 return outbox.push(event(&self.world, next));
             }
+            if let Some(change) = self.links.as_mut().and_then(|links| links.next(&view)) {
+                return outbox.push(change);
+            }
             remaining_s
         };
+        let remaining = Duration::from_secs(remaining_s);
+        let wait = self.links.as_ref().map_or(remaining, |_| remaining.min(LOOK));
         let is_open = tokio::select! {
             () = self.stop.cancelled() => false,
-            () = tokio::time::sleep(Duration::from_secs(remaining_s)) => true,
+            () = tokio::time::sleep(wait) => true,
             changed = self.views.changed() => changed.is_ok(),
         };
         if !is_open {

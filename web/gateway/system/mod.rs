@@ -3,6 +3,7 @@
 mod events;
 pub mod host;
 mod index;
+mod link_changes;
 pub mod status;
 
 use groundwave_http::endpoints::Endpoints;

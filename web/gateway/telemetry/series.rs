@@ -23,6 +23,8 @@ use crate::services::world::{World, blocking};
 
 /// Maximum number of points of a reply.
 pub(crate) const POINTS_MAX: usize = 10_000;
+/// Time before the end that is read where no start is named, ms.
+pub(crate) const HOUR_MS: u64 = 3_600_000;
 /// Maximum number of metrics of a request.
 const NAMES_MAX: usize = 64;
 
@@ -62,13 +64,14 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
     let now_ms = wall_ns() / 1_000_000;
     let mut question = Question {
         metrics: BTreeSet::new(),
-        from_ms: now_ms.saturating_sub(3_600_000),
+        from_ms: 0,
         to_ms: now_ms,
         step_ms: None,
         fold: Fold::default(),
         paging: Paging::default(),
         prefix: None,
     };
+    let mut from_ms = None;
     let wrong =
         |key: &str, message: &str| Problem::field(&format!("/{key}"), FieldCode::Format, message);
     for (key, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
@@ -84,7 +87,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
                 check_metric(&value, 0.0).map_err(|err| wrong(&key, &err.to_string()))?;
                 question.metrics.insert(value.into_owned());
             }
-            "from" => question.from_ms = time()?,
+            "from" => from_ms = Some(time()?),
             "to" => question.to_ms = time()?,
             "step_s" => {
                 let step_s: u64 = value.parse().unwrap_or(0);
@@ -121,6 +124,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
     if question.metrics.len() > NAMES_MAX {
         return Err(wrong("metric", "too many metrics: allowed 1 to 64"));
     }
+    question.from_ms = from_ms.unwrap_or_else(|| question.to_ms.saturating_sub(HOUR_MS));
     time::check_range(question.from_ms, question.to_ms)?;
     Ok(question)
 }
@@ -194,7 +198,7 @@ fn gather(
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id"),
         ("metric" = Option<Vec<String>>, Query, description = "Metric names; default all", style = Form, explode),
-        ("from" = Option<String>, Query, description = "Start, RFC 3339; default one hour ago"),
+        ("from" = Option<String>, Query, description = "Start, RFC 3339; default one hour before `to`"),
         ("to" = Option<String>, Query, description = "End, RFC 3339; default now"),
         ("step_s" = Option<u32>, Query, description = "Aggregation step, s", minimum = 1, maximum = 31536000),
         ("agg" = Option<String>, Query, description = "Aggregation: `last`, `avg`, `min`, `max`")),
@@ -382,4 +386,17 @@ pub async fn telemetry_latest_all(
             ts: rfc3339(reading.ts_ms * 1_000_000),
         };
     Ok(Json(question.paging.of(all, show)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_without_a_start_begins_an_hour_before_its_end() {
+        let range = question(Some("to=2026-11-30T20:00:00Z"), &["to"]).ok().unwrap();
+        assert_eq!((range.from_ms, range.to_ms), (1_796_065_200_000, 1_796_068_800_000));
+        let reversed = "from=2026-11-30T20:00:01Z&to=2026-11-30T20:00:00Z";
+        assert!(question(Some(reversed), &["from", "to"]).is_err());
+    }
 }

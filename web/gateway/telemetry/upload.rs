@@ -110,10 +110,12 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
             ),
         )
     };
+    // Names of codings have no case, and `x-gzip` is another one of gzip (RFC 9110, 8.4.1).
     let packing = headers.get(header::CONTENT_ENCODING);
-    match packing.map(|packing| packing.to_str().unwrap_or("?")) {
+    let packing = packing.map(|packing| packing.to_str().unwrap_or("?").to_ascii_lowercase());
+    match packing.as_deref() {
         None | Some("identity") => Ok(bytes.to_vec()),
-        Some("gzip") => {
+        Some("gzip" | "x-gzip") => {
             let maximum = BATCH_BYTES_MAX.min(bytes.len().saturating_mul(RATIO_MAX));
             let mut body = Vec::new();
             let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(maximum as u64 + 1);
@@ -236,9 +238,28 @@ pub async fn telemetry_post(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use axum::http::HeaderValue;
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn codings_have_no_case() {
+        let body = b"{\"samples\": []}";
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(body).unwrap();
+        let packed = Bytes::from(packed.finish().unwrap());
+        for name in ["gzip", "GZIP", "x-gzip"] {
+            let headers =
+                HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static(name))]);
+            assert_eq!(unpacked(&headers, &packed).unwrap(), body, "{name}");
+        }
+        let headers =
+            HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("br"))]);
+        assert_eq!(unpacked(&headers, &packed).unwrap_err().status, 415);
+    }
 
     #[test]
     fn a_sample_that_does_not_fit_has_a_code_of_its_own() {

@@ -26,6 +26,22 @@ const DAYS: [Weekday; 7] = [
     Weekday::Sun,
 ];
 
+/// Checks the times and the time zone of a window.
+///
+/// # Errors
+/// The field, the value found and the values allowed.
+pub fn check_window(window: &TimeWindow) -> Result<(), (&'static str, String, &'static str)> {
+    for (field, text) in [("from", &window.from), ("to", &window.to)] {
+        if minute_of_day(text).is_none() {
+            return Err((field, format!("{text:?}"), "HH:MM"));
+        }
+    }
+    match zone(&window.tz) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(("tz", format!("{:?}", window.tz), "an IANA time zone")),
+    }
+}
+
 /// `true` if `now_ms`, ms since the Unix epoch, is in the window.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ mod triggers;
 mod validate;
 
 pub use actions::{Alert, Command, SetVariable, Severity};
-pub use condition::{compare, in_window};
+pub use condition::{check_window, compare, in_window};
 pub use conditions::{
     Comparison, Cooldown, CooldownScope, Response, ResponseOperator, Threshold, TimeWindow, Weekday,
 };

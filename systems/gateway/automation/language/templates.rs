@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use groundwave_protocol::check_metric;
 use serde_json::Value;
 
 use super::definition::{AutomationFlow, FlowStep, StepRole};
 use super::mistake::{FlowMistake, MistakeCode};
 use super::secret_names::is_secret_field;
-use super::triggers::NodeEventKind;
+use super::triggers::{GATEWAY_PREFIX, NodeEventKind};
 
 /// Values of the context by its parts.
 const FLOW: [&str; 3] = ["flow_id", "name", "version"];
@@ -124,6 +125,49 @@ impl<'f> Names<'f> {
     }
 }
 
+impl Names<'_> {
+    /// Checks the place of a condition.
+    fn check_place(&self, pointer: &str) -> Result<(), String> {
+        if pointer.is_empty() {
+            return Ok(());
+        }
+        if !pointer.starts_with('/') {
+            let allowed = "a JSON pointer such as /trigger/value";
+            return Err(format!("found {pointer:?}, allowed {allowed}"));
+        }
+        self.check(pointer, false).map_err(|what| what.replace("{{", "").replace("}}", ""))
+    }
+}
+
+/// Checks the metric of a trigger: one that nothing can report never fires.
+fn check_trigger_metric(metric: &str) -> Result<(), String> {
+    let is_known = match metric.strip_prefix(GATEWAY_PREFIX) {
+        Some("disk_used_pct") => true,
+        Some(own) => own.starts_with("i2c.") && check_metric(own, 0.0).is_ok(),
+        None => check_metric(metric, 0.0).is_ok(),
+    };
+    match is_known {
+        true => Ok(()),
+        false => Err(format!(
+            "found {metric:?}, allowed mesh.*, gps.*, sys.*, ups.*, i2c.TEMPLATE.*, \
+             gateway.disk_used_pct or gateway.i2c.TEMPLATE.*, of a-z 0-9 _"
+        )),
+    }
+}
+
+/// The mistake in what a trigger or a condition names.
+fn name_mistake(names: &Names<'_>, number: usize, step: &FlowStep) -> Option<FlowMistake> {
+    let text = |field: &str| step.params.get(field).and_then(Value::as_str);
+    let (field, checked) = match step.kind.as_str() {
+        "sensor_value" => ("metric", check_trigger_metric(text("metric")?)),
+        "threshold" | "response" => ("pointer", names.check_place(text("pointer")?)),
+        _ => return None,
+    };
+    let message = format!("step {:?}: {}", step.step_id, checked.err()?);
+    let pointer = format!("/steps/{number}/params/{field}");
+    Some(FlowMistake::new(pointer, MistakeCode::InvalidParams, message))
+}
+
 /// A key as a part of a JSON pointer.
 pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
@@ -190,7 +234,7 @@ fn collect_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Mistakes in the templates of a flow: names that its context never has, templates without an end, and
+/// Mistakes in the names and templates of a flow: names that its context never has, templates without an end, and
 /// templates in a URL, where none are filled in.
 #[must_use]
 pub fn template_mistakes(flow: &AutomationFlow) -> Vec<FlowMistake> {
@@ -202,6 +246,7 @@ pub fn template_mistakes(flow: &AutomationFlow) -> Vec<FlowMistake> {
             let at = format!("/steps/{number}/params");
             check_texts(&names, step, &params, &at, &mut mistakes);
         }
+        mistakes.extend(name_mistake(&names, number, step));
     }
     secret_variable_mistakes(flow, &mut mistakes);
     mistakes
@@ -297,6 +342,34 @@ mod tests {
         let mut pointers = mistakes("manual", "webhook_out", &url);
         pointers.sort();
         assert_eq!(pointers, ["/steps/1/params/body/a/0", "/steps/1/params/url"]);
+    }
+
+    #[test]
+    fn readings_and_places_that_are_never_there_are_mistakes() {
+        let mistakes = |metric: &str, pointer: &str| -> Vec<String> {
+            let flow = serde_json::from_value(json!({
+                "name": "f",
+                "steps": [
+                    {"step_id": "t", "type": "trigger", "kind": "sensor_value", "params": {"metric": metric}},
+                    {"step_id": "c", "type": "condition", "kind": "threshold",
+                     "params": {"op": "gt", "value": 1, "pointer": pointer}},
+                ],
+            }));
+            template_mistakes(&flow.unwrap()).into_iter().map(|mistake| mistake.pointer).collect()
+        };
+        for metric in
+            ["sys.load1", "i2c.lm75.temperature_c", "gateway.disk_used_pct", "gateway.i2c.a.b"]
+        {
+            for pointer in ["", "/trigger/value", "/steps/t/x", "/trigger"] {
+                assert_eq!(mistakes(metric, pointer), [""; 0], "{metric} {pointer}");
+            }
+        }
+        for metric in ["load1", "sys.Load1", "gateway.sys.load1", "gateway.i2c.a", "gateway."] {
+            assert_eq!(mistakes(metric, ""), ["/steps/0/params/metric"], "{metric}");
+        }
+        for pointer in ["trigger/value", "/trigger/valeu", "/steps/x", "/node/name", "/"] {
+            assert_eq!(mistakes("sys.load1", pointer), ["/steps/1/params/pointer"], "{pointer}");
+        }
     }
 
     #[test]

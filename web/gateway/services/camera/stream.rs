@@ -64,7 +64,7 @@ pub fn parts(viewer: Viewer, fps: u32) -> impl Stream<Item = Result<Bytes, std::
     let frames = viewer.frames();
     let interval = Duration::from_secs(1) / fps.max(1);
     let begin = (viewer, frames, Instant::now(), false);
-    unfold(begin, move |(viewer, mut frames, due, has_first)| async move {
+    let parts = unfold(begin, move |(viewer, mut frames, due, has_first)| async move {
         let stopped = viewer.stopped();
         tokio::select! {
             () = stopped.cancelled() => return None,
@@ -80,7 +80,8 @@ pub fn parts(viewer: Viewer, fps: u32) -> impl Stream<Item = Result<Bytes, std::
         let frame = next_frame(&viewer, &mut frames).await?;
         let due = Instant::now() + interval;
         Some((Ok(part(&frame)), (viewer, frames, due, true)))
-    })
+    });
+    futures_util::StreamExt::fuse(parts)
 }
 
 #[cfg(test)]
