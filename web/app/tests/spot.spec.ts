@@ -36,6 +36,16 @@ test('nodes on one spot are spread, and each can be selected', async ({ page, re
   }
 });
 
+test('two nodes on one spot have a link card, over a profile of no length', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget']);
+  const data = { name: 'Twin', lat: PLACES.Ramberget.lat, lon: PLACES.Ramberget.lon, height_agl_m: 30, radio: { preset: 'lora_868_eu' } };
+  const twin = await (await request.post(`/api/v1/deployments/${id}/nodes`, { data })).json();
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${twin.id}`);
+  await expect(page.locator('.card')).toContainText('Sensitivity');
+  await expect(page.locator('#profile')).toHaveCount(1);
+  await expect(page.locator('#profile .mast')).toHaveAttribute('d', /^(?!.*NaN)M/);
+});
+
 test('a node is placed by keys alone, under the cross in the middle of the map', async ({ page, request }) => {
   const { id } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}`);
