@@ -286,6 +286,20 @@ fn a_log_that_cannot_begin_leaves_no_file() {
 }
 
 #[test]
+fn quiet_commands_have_no_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = root().join("examples/emane.eel");
+    let to = folder.path().join("emane.gwlog");
+    let words = ["convert", from.to_str().unwrap(), to.to_str().unwrap()];
+    let loud = groundwave(&words);
+    assert!(loud.status.success() && !loud.stderr.is_empty());
+    std::fs::remove_file(&to).unwrap();
+    let quiet = groundwave(&[&words[..], &["--quiet"]].concat());
+    assert!(quiet.status.success() && !quiet.stdout.is_empty());
+    assert_eq!(String::from_utf8_lossy(&quiet.stderr), "");
+}
+
+#[test]
 fn messages_that_cannot_be_written_end_nothing() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let code = |arguments: &[&str]| {

@@ -289,7 +289,7 @@ fn asked<T>(
         write!(anstream::stderr(), "{question}{hint}: ")?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
-            groundwave_command::note("");
+            writeln!(anstream::stderr())?;
             return Err(Failure::Input(format!("missing answer to {question:?}")));
         }
         let text = match line.trim() {
@@ -298,7 +298,7 @@ fn asked<T>(
         };
         match read(text) {
             Ok(answer) => return Ok(answer),
-            Err(fault) => groundwave_command::note(fault.message()),
+            Err(fault) => writeln!(anstream::stderr(), "{}", fault.message())?,
         }
     }
 }

@@ -387,7 +387,7 @@ fn finish(
     let summary = summary.map_err(failure)?;
     let has_data = require_sites(work, ground);
     if let Some(what) = sweep_tables::undecodable(&summary) {
-        groundwave_command::note(&output::warning(&what));
+        output::note(&output::warning(&what));
     }
     if output.json {
         output.json(&summary)?;

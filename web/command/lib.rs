@@ -18,7 +18,6 @@ mod usage;
 pub mod waiting;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::builder::Resettable;
@@ -184,14 +183,9 @@ fn usage(error: &clap::Error, output: Output) -> ExitCode {
     ExitCode::from(USAGE_CODE)
 }
 
-/// Writes a line to stderr. One that cannot be written, because a log is full or its reader has left, ends no work.
-pub fn note(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
-}
-
 /// Writes a problem to stderr, as the last line.
 fn write_problem(problem: &Problem) {
-    note(&problem.to_line());
+    output::to_stderr(&problem.to_line());
 }
 
 /// Errors of a machine that is full or broken, as all messages of the system end: I/O error, no memory, too many
@@ -225,6 +219,6 @@ pub fn report(failure: Failure, output: Output) -> ExitCode {
         return ExitCode::from(code);
     }
     let style = anstyle::AnsiColor::Red.on_default().bold();
-    note(&format!("{style}error{style:#}: {message}"));
+    output::to_stderr(&format!("{style}error{style:#}: {message}"));
     ExitCode::from(code)
 }

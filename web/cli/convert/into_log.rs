@@ -51,7 +51,7 @@ impl Convert {
             let line = format!(
                 "{count} x no position: on a ring around 0 N 0 E, without links but the measured ones; see --places"
             );
-            groundwave_command::note(&warning(&line));
+            output::note(&warning(&line));
         }
         let moving = dataset.moving_nodes();
         if moving >= MOVING_NODES_MIN && dataset.update_distance_m == 0.0 && !output.json {
@@ -59,7 +59,7 @@ impl Convert {
                 "{moving} nodes move: with --update-distance 10 their links are computed every 10 m instead of \
                  in every step"
             );
-            groundwave_command::note(&output::faint(&hint));
+            output::note(&output::faint(&hint));
         }
         let digest = self.record(&dataset, &script, &ground)?;
         let step_s = dataset.step_s.unwrap_or(1.0);
@@ -117,7 +117,7 @@ impl Convert {
         progress.finish_and_clear();
         if let Some((refused, (name, refusal))) = recorded.refused {
             let line = format!("{refused} x refused by the world (first: {name}: {refusal})");
-            groundwave_command::note(&warning(&line));
+            output::note(&warning(&line));
         }
         let failed = |error| Failure::Machine(format!("write {}: {error}", self.to.display()));
         WholeJournal::sync(&part).map_err(failed)?;
