@@ -4,6 +4,9 @@ use groundwave_model::terrain::GeoPoint;
 
 use crate::{BadPosition, degrees, pair};
 
+/// Length of a foot, m.
+const FOOT_M: f64 = 0.3048;
+
 /// Reads a position.
 ///
 /// # Errors
@@ -15,7 +18,8 @@ pub fn parse(text: &str) -> Result<GeoPoint, BadPosition> {
     GeoPoint::new(lat_deg, lon_deg).map_err(off_earth)
 }
 
-/// Reads a position, and after a last semicolon or comma the height of an antenna above ground, m.
+/// Reads a position, and after a last semicolon or comma the height of an antenna above ground, m;
+/// feet are read too.
 ///
 /// # Errors
 /// As [`parse`].
@@ -35,14 +39,17 @@ pub fn parse_with_height(text: &str) -> Result<(GeoPoint, Option<f64>), BadPosit
     for (position, height) in splits.into_iter().flatten() {
         let Ok(position) = parse(position) else { continue };
         let height = height.trim();
-        let height = height.strip_suffix('m').unwrap_or(height).trim_end().replace(',', ".");
-        match height.parse::<f64>() {
-            Ok(height_m) if height_m.is_finite() => return Ok((position, Some(height_m))),
+        let (height, unit_m) = match height.strip_suffix("ft") {
+            Some(feet) => (feet, FOOT_M),
+            None => (height.strip_suffix('m').unwrap_or(height), 1.0),
+        };
+        match height.trim_end().replace(',', ".").parse::<f64>() {
+            Ok(height) if height.is_finite() => return Ok((position, Some(height * unit_m))),
             _ => has_position = true,
         }
     }
     if has_position {
-        let allowed = "a finite height_agl_m in metres after the position".to_owned();
+        let allowed = "a height above ground after the position, in m or ft: 30, 100ft".to_owned();
         return Err(BadPosition { found: text.to_owned(), allowed });
     }
     Err(error)

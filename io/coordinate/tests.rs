@@ -85,6 +85,8 @@ fn uris_of_places_are_read_and_their_altitude_is_no_height() {
     assert!(error.allowed.contains("wgs84"), "{error}");
     // A height has one unit.
     assert_eq!(parse_with_height("57.7,11.9,30m").unwrap().1, Some(30.0));
+    assert_eq!(parse_with_height("57.7,11.9,100 ft").unwrap().1, Some(30.48));
+    assert!(parse_with_height("57.7,11.9,30 yd").unwrap_err().allowed.contains("m or ft"));
     assert!(parse_with_height("57.7,11.9,30mm").is_err());
 }
 

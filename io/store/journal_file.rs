@@ -74,12 +74,16 @@ impl FileJournal {
     /// # Errors
     /// [`JournalError::Create`], also when the file exists.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
-        let create = || {
-            let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let begin = |file: File| -> io::Result<Self> {
             let out = Writer::begin(BufWriter::new(file), header)?;
             out.get_ref().get_ref().sync_all()?;
             groundwave_files::sync_folder(path)?;
             Ok(Self { out, reserved_bytes: 0 })
+        };
+        let create = || {
+            let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+            // Without its header a log is of no use, and the next one would be refused beside it.
+            begin(file).inspect_err(|_| drop(std::fs::remove_file(path)))
         };
         create().map_err(|err| JournalError::Create { path: path.to_owned(), err })
     }

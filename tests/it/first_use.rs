@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{command, groundwave, refusal, root, stdout};
+use crate::support::{command, groundwave, launcher, refusal, root, stdout};
 
 /// Output of the program with such a standard input.
 fn with_input(arguments: &[&str], input: &[u8]) -> Output {
@@ -265,4 +265,48 @@ fn an_output_that_is_an_input_is_refused() {
         );
     }
     assert_eq!(std::fs::read(log).unwrap(), before);
+}
+
+#[test]
+fn a_log_that_cannot_begin_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let init = ["init", "mesh.toml", "--at", "57.70,11.93", "--flat"];
+    assert!(command(&init).current_dir(folder.path()).output().unwrap().status.success());
+    // No file may have a length: the first write fails, as on a full disk.
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" record mesh.toml -o run.gwlog";
+    let output = launcher("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_groundwave")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("create log run.gwlog"), "{error}");
+    assert!(!folder.path().join("run.gwlog").exists());
+}
+
+#[test]
+fn quiet_commands_have_no_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = root().join("examples/emane.eel");
+    let to = folder.path().join("emane.gwlog");
+    let words = ["convert", from.to_str().unwrap(), to.to_str().unwrap()];
+    let loud = groundwave(&words);
+    assert!(loud.status.success() && !loud.stderr.is_empty());
+    std::fs::remove_file(&to).unwrap();
+    let quiet = groundwave(&[&words[..], &["--quiet"]].concat());
+    assert!(quiet.status.success() && !quiet.stdout.is_empty());
+    assert_eq!(String::from_utf8_lossy(&quiet.stderr), "");
+}
+
+#[test]
+fn messages_that_cannot_be_written_end_nothing() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let code = |arguments: &[&str]| {
+        let mut program = command(arguments);
+        program.stdout(Stdio::null()).stderr(full()).status().unwrap().code()
+    };
+    assert_eq!(code(&["run", "nope.toml"]), Some(2));
+    assert_eq!(code(&["run", "nope.toml", "--json"]), Some(2));
+    assert_eq!(code(&["presets", "--json"]), Some(0));
 }

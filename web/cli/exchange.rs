@@ -139,7 +139,7 @@ impl Import {
         for note in summary["notes"].as_array().into_iter().flatten() {
             let what = note["what"].as_str().unwrap_or_default();
             let line = format!("{} x {what} (first: {})", note["count"], note["first"]);
-            anstream::eprintln!("{}", warning(&line));
+            output::note(&warning(&line));
         }
         let deployment = &summary["deployment"];
         let name = deployment["name"].as_str().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `init`: a first scenario.
 
 use std::fmt::Write;
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -79,6 +79,9 @@ const COVERAGE_KM: [f64; 2] = [0.1, 200.0];
 /// Antenna height where none is named, m above ground.
 const HEIGHT_WHERE_UNNAMED_M: f64 = 10.0;
 
+/// Radio where none is named.
+const RADIO: &str = "lora_868_eu";
+
 /// A scenario to be.
 struct Draft {
     title: String,
@@ -144,27 +147,28 @@ impl Init {
         if let Some(coverage_km) = self.coverage_km {
             within("--coverage-km", coverage_km, COVERAGE_KM)?;
         }
-        let place = match &self.at {
-            Some(place) => place.clone(),
-            None if ask("Middle of the mesh (latitude,longitude or a town)", None) => answer("")?,
+        let can_ask = std::io::stdin().is_terminal();
+        // A radio that is named at fault ends the command before a question.
+        let named = self.radio.as_deref().map(known_radio).transpose()?;
+        let (middle, middle_agl_m) = match &self.at {
+            Some(place) => place::read(place)?,
+            None if can_ask => {
+                let towns = groundwave_page::towns().map_or("", |_| " or a town");
+                let question = format!("Middle of the mesh (latitude,longitude{towns})");
+                asked(&mut std::io::stdin().lock(), &question, None, place::read)?
+            }
             None => {
                 let what = "missing --at: allowed LAT,LON, such as --at 57.70,11.93";
                 return Err(Failure::Input(what.to_owned()));
             }
         };
-        let (middle, middle_agl_m) = place::read(&place)?;
-        let radio = match (&self.radio, self.at.is_none()) {
-            (Some(radio), _) => radio.clone(),
-            (None, true) if ask("Radio", Some("lora_868_eu")) => answer("lora_868_eu")?,
-            (None, _) => "lora_868_eu".to_owned(),
+        let radio = match named {
+            Some(radio) => radio,
+            None if can_ask && self.at.is_none() => {
+                asked(&mut std::io::stdin().lock(), "Radio", Some(RADIO), known_radio)?
+            }
+            None => RADIO.to_owned(),
         };
-        if presets::radio(&radio).is_none() {
-            let allowed: Vec<_> = presets::RADIOS.iter().map(|preset| preset.id).collect();
-            let allowed = allowed.join(", ");
-            return Err(Failure::Input(format!(
-                "invalid --radio: found {radio:?}, allowed {allowed}"
-            )));
-        }
         Ok(Draft { title, middle, middle_agl_m, radio, nodes: self.nodes.unwrap_or(4) })
     }
 
@@ -270,24 +274,42 @@ fn within(option: &str, value: f64, [minimum, maximum]: [f64; 2]) -> Result<(), 
     }
 }
 
-/// Writes a question; false without a terminal on standard input.
-fn ask(question: &str, default: Option<&str>) -> bool {
-    let can_answer = std::io::stdin().is_terminal();
-    if can_answer {
-        let default = default.map_or(String::new(), |default| format!(" [{default}]"));
-        anstream::eprint!("{question}{default}: ");
+/// The answer to a question on standard error, which is repeated until the answer can be read; `default` for an empty line.
+///
+/// # Errors
+/// When the input ends.
+fn asked<T>(
+    input: &mut impl BufRead,
+    question: &str,
+    default: Option<&str>,
+    read: impl Fn(&str) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let hint = default.map_or(String::new(), |default| format!(" [{default}]"));
+    loop {
+        write!(anstream::stderr(), "{question}{hint}: ")?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            writeln!(anstream::stderr())?;
+            return Err(Failure::Input(format!("missing answer to {question:?}")));
+        }
+        let text = match line.trim() {
+            "" => default.unwrap_or_default(),
+            text => text,
+        };
+        match read(text) {
+            Ok(answer) => return Ok(answer),
+            Err(fault) => writeln!(anstream::stderr(), "{}", fault.message())?,
+        }
     }
-    can_answer
 }
 
-/// A line of standard input; `default` where it is empty.
-fn answer(default: &str) -> Result<String, Failure> {
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    match line.trim() {
-        "" => Ok(default.to_owned()),
-        text => Ok(text.to_owned()),
+/// The id of a radio preset.
+fn known_radio(id: &str) -> Result<String, Failure> {
+    if presets::radio(id).is_some() {
+        return Ok(id.to_owned());
     }
+    let allowed: Vec<_> = presets::RADIOS.iter().map(|preset| preset.id).collect();
+    Err(Failure::Input(format!("invalid --radio: found {id:?}, allowed {}", allowed.join(", "))))
 }
 
 #[cfg(test)]
@@ -305,6 +327,16 @@ mod tests {
         let line = ["init", "m.toml", "--at", at];
         let init = <Line as clap::Parser>::parse_from(line.iter().chain(more)).init;
         init.text(&init.draft().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_question_is_repeated_until_its_answer_can_be_read() {
+        let mut input = &b"PTP\n\nlora_915_us\n"[..];
+        let mut radio = |default| asked(&mut input, "Radio", default, known_radio);
+        assert_eq!(radio(Some(RADIO)).unwrap(), RADIO);
+        assert_eq!(radio(None).unwrap(), "lora_915_us");
+        let error = radio(Some(RADIO)).unwrap_err();
+        assert_eq!(error.message(), "missing answer to \"Radio\"");
     }
 
     #[test]

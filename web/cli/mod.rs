@@ -152,7 +152,7 @@ pub fn main() -> ExitCode {
     set_colour(cli.color);
     let output = Output { json: cli.json };
     if cli.quiet {
-        output::hide_progress();
+        output::be_quiet();
     }
     let Some(command) = cli.command else {
         return exit_code(overview::show(output), output);

@@ -52,10 +52,10 @@ pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
 /// Warns of heights that the ground does not fit, and gives the hint for a faster run.
 pub fn advise(scenario: &Scenario, terrain: &dyn Terrain, output: Output) {
     for misfit in scenario.misfits(|at| terrain.elevation_msl_m(at)) {
-        anstream::eprintln!("{}", warning(&misfit));
+        note(&warning(&misfit));
     }
     if let Some(hint) = scenario.update_distance_hint().filter(|_| !output.json) {
-        anstream::eprintln!("{}", faint(&hint));
+        note(&faint(&hint));
     }
 }
 
@@ -63,7 +63,7 @@ pub fn advise(scenario: &Scenario, terrain: &dyn Terrain, output: Output) {
 pub fn warn_of_swapped(snapshot: &Snapshot, terrain: &dyn Terrain) {
     let positions: Vec<_> = snapshot.nodes.iter().map(|node| node.position).collect();
     if is_swapped(terrain, &positions) {
-        anstream::eprintln!("{}", warning(SWAPPED));
+        note(&warning(SWAPPED));
     }
 }
 

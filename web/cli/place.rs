@@ -81,7 +81,7 @@ pub fn read(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
         let others: Vec<_> = towns.iter().skip(1).take(NAMED_MAX).map(place).collect();
         line += &format!("; others of this name: {}", others.join("; "));
     }
-    anstream::eprintln!("{}", output::faint(&line));
+    output::note(&output::faint(&line));
     let position = GeoPoint::new(town.lat_deg, town.lon_deg).map_err(Failure::input)?;
     Ok((position, height_agl_m))
 }

@@ -311,7 +311,8 @@ impl Sweep {
     fn plan(&self, path: &Path) -> Result<Ordered, Failure> {
         let scenario = load(path)?;
         let Some(coverage) = scenario.coverage.clone() else {
-            let message = "missing section [coverage]; see scenarios/README.md";
+            let message =
+                "missing section [coverage]; `groundwave init` with --coverage-km writes one";
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.offering().for_scenario(&scenario)?;
@@ -386,7 +387,7 @@ fn finish(
     let summary = summary.map_err(failure)?;
     let has_data = require_sites(work, ground);
     if let Some(what) = sweep_tables::undecodable(&summary) {
-        anstream::eprintln!("{}", output::warning(&what));
+        output::note(&output::warning(&what));
     }
     if output.json {
         output.json(&summary)?;

@@ -185,12 +185,12 @@ fn usage(error: &clap::Error, output: Output) -> ExitCode {
 
 /// Writes a problem to stderr, as the last line.
 fn write_problem(problem: &Problem) {
-    anstream::eprintln!("{}", problem.to_line());
+    output::to_stderr(&problem.to_line());
 }
 
 /// Errors of a machine that is full or broken, as all messages of the system end: I/O error, no memory, too many
-/// open files, no space, quota.
-const MACHINE_ERRORS: [&str; 6] = ["5", "12", "23", "24", "28", "122"];
+/// open files, limit of a file, no space, quota.
+const MACHINE_ERRORS: [&str; 7] = ["5", "12", "23", "24", "27", "28", "122"];
 
 /// `true` for a failure while input was read or written that is not of the input.
 fn is_of_machine(message: &str) -> bool {
@@ -219,6 +219,6 @@ pub fn report(failure: Failure, output: Output) -> ExitCode {
         return ExitCode::from(code);
     }
     let style = anstyle::AnsiColor::Red.on_default().bold();
-    anstream::eprintln!("{style}error{style:#}: {message}");
+    output::to_stderr(&format!("{style}error{style:#}: {message}"));
     ExitCode::from(code)
 }

@@ -62,19 +62,31 @@ pub fn has_colour(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
-/// True after [`hide_progress`].
-static HIDES_PROGRESS: AtomicBool = AtomicBool::new(false);
+/// True after [`be_quiet`].
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Hides all progress bars of the process: `--quiet`.
-pub fn hide_progress() {
-    HIDES_PROGRESS.store(true, Ordering::Relaxed);
+/// Hides all progress bars and notes of the process: `--quiet`.
+pub fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Writes a line to stderr, unless `--quiet` is in force: a warning or a hint.
+pub fn note(line: &str) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        to_stderr(line);
+    }
+}
+
+/// Writes a line to stderr. One that cannot be written, because a log is full or its reader has left, ends no work.
+pub(crate) fn to_stderr(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 /// A progress bar on stderr; hidden without a terminal, with `--color never` and with `--quiet`.
 pub fn progress(count: u64, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is constant");
     let bar = ProgressBar::new(count).with_style(style);
-    if !has_colour(&std::io::stderr()) || HIDES_PROGRESS.load(Ordering::Relaxed) {
+    if !has_colour(&std::io::stderr()) || IS_QUIET.load(Ordering::Relaxed) {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     bar.enable_steady_tick(std::time::Duration::from_millis(250));

@@ -119,6 +119,40 @@ export function steps(low: number, high: number, count: number): number[] {
   return found;
 }
 
+/** Sizes of units of one quantity, by their names in small letters. */
+const SIZES: readonly ReadonlyMap<string, number>[] = [
+  new Map([
+    ['m', 1],
+    ['km', 1000],
+    ['ft', 0.3048],
+    ['mi', METRES_PER_MILE],
+  ]),
+  new Map([
+    ['hz', 1],
+    ['khz', 1e3],
+    ['mhz', 1e6],
+    ['ghz', 1e9],
+  ]),
+  new Map([
+    ['bit/s', 1],
+    ['kbit/s', 1e3],
+    ['mbit/s', 1e6],
+    ['gbit/s', 1e9],
+  ]),
+];
+
+/** A number in a unit, with the name of that unit, of another one of the same quantity, or of none behind it; null for other texts. */
+export function readQuantity(text: string, unit: string): number | null {
+  const [, figures = '', name = ''] = /^(.*[\d.,])\s*([^\d\s.,]+)$/.exec(text.trim()) ?? [];
+  if (!name) return readNumber(text);
+  const number = readNumber(figures);
+  const [own, other] = [unit.toLowerCase(), name.toLowerCase()];
+  if (number === null || own === other) return number;
+  const sizes = SIZES.find((units) => units.has(own));
+  const [from, to] = [sizes?.get(other), sizes?.get(own)];
+  return from === undefined || to === undefined ? null : Number(((number * from) / to).toPrecision(DIGITS_MAX + 2));
+}
+
 /** A number with a decimal point or comma; null for a text that is none, or has a separator of thousands. */
 export function readNumber(text: string): number | null {
   const plain = text.trim().replace(/^\u2212/, '-');

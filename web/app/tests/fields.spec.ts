@@ -51,6 +51,38 @@ test.describe('refusals', () => {
   });
 });
 
+test('what is written while another client changes the field stays, and has its blanks and units taken off', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget']);
+  const path = `/api/v1/nodes/${nodes['Ramberget']}`;
+  const node = async () => (await nodesOf(request, id))[0]!;
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);
+  const [name, height] = [page.locator('[name=name]'), page.locator('[name=height_agl_m]')];
+  await name.pressSequentially(' x');
+  await request.patch(path, { data: { name: 'Other' } });
+  await expect(page.locator('.card .head b')).toHaveText('Other');
+  await expect(name).toHaveValue(/ x/);
+  await name.fill('\tNäs ');
+  await name.press('Enter');
+  await expect.poll(async () => (await node()).name).toBe('Näs');
+  await expect(name).toHaveValue('Näs');
+
+  await height.fill('12,5 m');
+  await request.patch(path, { data: { height_agl_m: 44, name: 'Again' } });
+  await expect(name).toHaveValue('Again');
+  await expect(height).toHaveValue('12,5 m');
+  await height.press('Enter');
+  await expect.poll(async () => (await node()).height_agl_m).toBe(12.5);
+  await expect(height).toHaveValue('12.5');
+  // The same number in another spelling is stored already.
+  await height.fill('12,50');
+  await height.press('Enter');
+  await expect(height).toHaveValue('12.5');
+  const power = page.locator('[name=tx_power_dbm]');
+  await power.fill('20 W');
+  await power.press('Enter');
+  await expect(page.locator('.messages')).toContainText('invalid Power, dBm: found 20 W, allowed a number such as 12.5, -50 to 80');
+});
+
 test('arrows step a number, ten with Shift, within its limits and as one change', async ({ page, request }) => {
   const { id, nodes } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}&sel=${nodes['Ramberget']}`);

@@ -144,6 +144,22 @@ test('an antenna is turned and tilted by the handles of its lobe', async ({ page
   );
 });
 
+test('a profile has both ends where a node has the letter of the free one', async ({ page, request }) => {
+  const { id } = await (await request.post('/api/v1/deployments', { data: { name: 'Letters' } })).json();
+  await request.post(`/api/v1/deployments/${id}/nodes`, { data: { name: 'A', ...PLACES.Masthugget } });
+  await open(page, `/#d=${id}`);
+  await drawn(page);
+  await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.9, 57.695], zoom: 11 }));
+  await drawn(page);
+  await page.keyboard.press('l');
+  for (const place of [PLACES.Ramberget, PLACES.Masthugget]) {
+    const at = await pixel(page, place);
+    await page.mouse.click(at.x, at.y);
+  }
+  await expect(page.locator('#sight')).not.toBeEmpty();
+  await expect(page.locator('.card table th')).toHaveText(['B', 'A']);
+});
+
 test('the profile between two free places stores nothing until it is asked to', async ({ page, request }) => {
   const { id } = await plan(request, ['Masthugget']);
   await open(page, `/#d=${id}`);

@@ -86,8 +86,29 @@ for (const width of [641, 720, 820, 870, 1280]) {
   });
 }
 
+test('lists show usual names whole, and both ends of a link', async ({ page, request }) => {
+  const { id } = await plan(request, ['Biskopsgården', 'Masthugget']);
+  await open(page, `/#d=${id}`);
+  const isCut = (name: Element) => name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight + 1;
+  const node = page.locator('#nodes .name', { hasText: 'Biskopsgården' });
+  expect(await node.evaluate(isCut)).toBe(false);
+  await page.getByRole('tab', { name: /Links/ }).click();
+  const link = page.locator('#links .name').first();
+  await expect(link).toContainText('Masthugget');
+  expect(await link.evaluate(isCut)).toBe(false);
+});
+
 test.describe('on a tablet', () => {
   test.use({ viewport: { width: 820, height: 1180 }, hasTouch: true });
+
+  test('nothing lies over the tabs, and buttons of the bar have their words', async ({ page, request }) => {
+    const { id } = await plan(request, ['Ramberget']);
+    await open(page, `/#d=${id}`);
+    const [tab, fold] = [(await page.getByRole('tab', { name: 'Tools' }).boundingBox())!, (await page.locator('.fold').boundingBox())!];
+    expect(tab.x + tab.width).toBeLessThanOrEqual(fold.x + 0.5);
+    const share = page.getByRole('button', { name: 'Share' });
+    expect(await share.evaluate((button) => button.scrollWidth - button.clientWidth)).toBeLessThanOrEqual(0);
+  });
 
   test('buttons are large enough for a finger', async ({ page, request }) => {
     const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag']);

@@ -26,12 +26,21 @@ test('a town is found in any spelling, and the map goes there', async ({ page })
     ['łódź', 'Łódź', 'Poland'],
     ['tromso', 'Tromsø', 'Norway'],
     ['paris, us', 'Paris', 'United States'],
+    ['lund sweden', 'Lund', 'Sweden'],
+    ['zuerich', 'Zürich', 'Switzerland'],
   ] as const) {
     await field.fill(text);
     await expect(first, text).toContainText(name);
     await expect(first, text).toContainText(country);
   }
   expect(files.filter((url) => /virtual_towns/.test(url)).length).toBeGreaterThan(0);
+  // Two towns of this name are on one rounded place.
+  await field.fill('Bristol');
+  await expect(first).toContainText('United Kingdom');
+  await field.fill('Springfield');
+  await expect(first).toContainText(/United States, \d+ km from /);
+  await field.fill('Paris, Texas');
+  await expect(page.locator('#found')).toContainText('A comma stands before a country');
   await field.fill('freiburg');
   await expect(first).toContainText('Germany');
   const { violations } = await new AxeBuilder({ page }).analyze();

@@ -36,6 +36,32 @@ test('nodes on one spot are spread, and each can be selected', async ({ page, re
   }
 });
 
+test('two nodes on one spot have a link card, over a profile of no length', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget']);
+  const data = { name: 'Twin', lat: PLACES.Ramberget.lat, lon: PLACES.Ramberget.lon, height_agl_m: 30, radio: { preset: 'lora_868_eu' } };
+  const twin = await (await request.post(`/api/v1/deployments/${id}/nodes`, { data })).json();
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${twin.id}`);
+  await expect(page.locator('.card')).toContainText('Sensitivity');
+  await expect(page.locator('#profile')).toHaveCount(1);
+  await expect(page.locator('#profile .mast')).toHaveAttribute('d', /^(?!.*NaN)M/);
+});
+
+test('a link between nodes of one long name has a button for each mast, with its height', async ({ page, request }) => {
+  const { id } = await (await request.post('/api/v1/deployments', { data: { name: 'Twins' } })).json();
+  const name = 'Water tower of Saint Bartholomew, northern sector, uplink';
+  const ids: string[] = [];
+  for (const place of [PLACES.Ramberget, PLACES.Långedrag]) {
+    const data = { ...place, name, radio: { preset: 'lora_868_eu' } };
+    ids.push((await (await request.post(`/api/v1/deployments/${id}/nodes`, { data })).json()).id);
+  }
+  await open(page, `/#d=${id}&sel=${ids.join(',')}`);
+  await expect(page.locator('#raising button').first()).toBeVisible();
+  for (const by of await page.locator('#raising button').all()) {
+    const [whole, height] = [(await by.boundingBox())!, (await by.locator('.by').boundingBox())!];
+    expect(height.x + height.width).toBeLessThanOrEqual(whole.x + whole.width);
+  }
+});
+
 test('a node is placed by keys alone, under the cross in the middle of the map', async ({ page, request }) => {
   const { id } = await plan(request, ['Ramberget']);
   await open(page, `/#d=${id}`);

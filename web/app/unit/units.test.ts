@@ -13,6 +13,7 @@ import {
   plain,
   rate,
   readNumber,
+  readQuantity,
   shortTime,
   signed,
   steps,
@@ -102,4 +103,29 @@ test('numbers have a decimal point or comma; separators of thousands are refused
   ] as const)
     expect(readNumber(text), text).toBe(value);
   for (const text of ['', 'a', '1,234', '1,234,567', '1.2.3', '12 5', '0x10', 'Infinity']) expect(readNumber(text), text).toBeNull();
+});
+
+test('a number may have the unit of its field behind it, or another one of the same quantity', () => {
+  for (const [text, unit, value] of [
+    ['20 dBm', 'dBm', 20],
+    ['−3dBm', 'dBm', -3],
+    ['868,3 MHz', 'MHz', 868.3],
+    ['0.868 GHz', 'MHz', 868],
+    ['868300 kHz', 'MHz', 868.3],
+    ['33 ft', 'm', 10.0584],
+    ['30.48m', 'ft', 100],
+    ['45°', '°', 45],
+    ['1e3', 'm', 1000],
+    ['12.5', '', 12.5],
+  ] as const)
+    expect(readQuantity(text, unit), text).toBe(value);
+  for (const [text, unit] of [
+    ['20 W', 'dBm'],
+    ['10 m', 'MHz'],
+    ['1,000 m', 'm'],
+    ['m', 'm'],
+    ['3 m', ''],
+    ['', 'm'],
+  ] as const)
+    expect(readQuantity(text, unit), text).toBeNull();
 });

@@ -48,7 +48,7 @@ impl Convert {
             let line = format!(
                 "{count} x no position: on a ring around 0 N 0 E, without links but the measured ones; see --places"
             );
-            anstream::eprintln!("{}", warning(&line));
+            output::note(&warning(&line));
         }
         let moving = dataset.moving_nodes();
         if moving >= MOVING_NODES_MIN && dataset.update_distance_m == 0.0 && !output.json {
@@ -56,7 +56,7 @@ impl Convert {
                 "{moving} nodes move: with --update-distance 10 their links are computed every 10 m instead of \
                  in every step"
             );
-            anstream::eprintln!("{}", output::faint(&hint));
+            output::note(&output::faint(&hint));
         }
         let digest = self.record(&dataset, &script, &ground)?;
         let step_s = dataset.step_s.unwrap_or(1.0);
@@ -114,7 +114,7 @@ impl Convert {
         progress.finish_and_clear();
         if let Some((refused, (name, refusal))) = recorded.refused {
             let line = format!("{refused} x refused by the world (first: {name}: {refusal})");
-            anstream::eprintln!("{}", warning(&line));
+            output::note(&warning(&line));
         }
         let failed = |error| Failure::Machine(format!("write {}: {error}", self.to.display()));
         WholeJournal::sync(&part).map_err(failed)?;

@@ -189,10 +189,10 @@ fn output_format(name: &str, writes: fn(&Format) -> bool) -> Result<&'static For
 pub(super) fn tell(report: &Report) {
     for note in &report.notes {
         let line = format!("{} x {} (first: {})", note.count, note.what, note.first);
-        anstream::eprintln!("{}", warning(&line));
+        output::note(&warning(&line));
     }
     if report.more > 0 {
-        anstream::eprintln!("{}", warning(&format!("{} x of further kinds", report.more)));
+        output::note(&warning(&format!("{} x of further kinds", report.more)));
     }
 }
 
@@ -438,7 +438,7 @@ impl Convert {
         }
         let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
         if is_swapped(&*self.ground.open()?.terrain, &positions) {
-            anstream::eprintln!("{}", warning(SWAPPED));
+            output::note(&warning(SWAPPED));
         }
         let mut out = Vec::new();
         if let Some(write) = to.write_plan {

@@ -58,7 +58,7 @@ impl Import {
             return output.json(&json!({ "impairment": impairment, "omissions": omissions }));
         }
         for omission in &imported.omissions {
-            anstream::eprintln!("{}", output::warning(&format!("not expressed: {omission}")));
+            output::note(&output::warning(&format!("not expressed: {omission}")));
         }
         let request =
             serde_json::to_string_pretty(&imported.impairment).map_err(Failure::machine)?;

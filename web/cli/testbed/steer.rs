@@ -161,7 +161,7 @@ impl Cut {
         let is_it = |link: &Link| link.from == *a && link.to == *b;
         if !testbed.links.iter().any(is_it) {
             let note = format!("{a} and {b} have no link at present; one that comes stays cut");
-            anstream::eprintln!("{}", warning(&note));
+            groundwave_command::output::note(&warning(&note));
         }
         show_change(&testbed, output)
     }

@@ -16,12 +16,17 @@ pub fn is_dialogue() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Writes a line to standard error, where that is possible.
+fn note(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
 /// A question on the terminal about a fetch of these terms; `false` unless the answer is yes.
 ///
 /// # Errors
 /// When the terminal fails.
 pub fn has_consent(terms: &str) -> Result<bool, Failure> {
-    anstream::eprint!("Fetch {terms}? [y/N] ");
+    write!(anstream::stderr(), "Fetch {terms}? [y/N] ")?;
     std::io::stderr().flush()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
@@ -74,11 +79,11 @@ impl TerrainOptions {
             }
             fetching.cache.consent(fetching.source).map_err(Failure::machine)?;
         } else if !missing.is_empty() {
-            anstream::eprintln!("fetching {}", fetching.terms(&missing));
+            note(&format!("fetching {}", fetching.terms(&missing)));
         }
         for square in missing {
             fetching.fetch(square, |_| {})?;
-            anstream::eprintln!("fetched {square}");
+            note(&format!("fetched {square}"));
         }
         let mut options = self.clone();
         if fetching.cache.folder().join(INDEX_FILE).is_file() {

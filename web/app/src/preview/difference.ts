@@ -100,6 +100,7 @@ function pathChange(basis: Basis, now: readonly [Node, Node], loss: PathLoss | n
   if (model !== MODEL || !loss) return null;
   const heights_msl_m = Float64Array.from(profile.samples, (sample) => sample.elevation_msl_m);
   const step_m = profile.total_distance_m / (heights_msl_m.length - 1);
+  if (!(step_m > 0)) return null;
   const before_m = basis.ends.map((node) => node.height_agl_m);
   const now_m = now.map((node) => node.height_agl_m);
   const change = (direction: LinkResult, heights: Float64Array, order: readonly [0 | 1, 0 | 1]) => {

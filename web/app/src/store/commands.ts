@@ -259,6 +259,8 @@ export class Commands {
 
   /** Edits nodes, all alike or each by a patch of its own; fields left out stay. */
   async edit(ids: string[], of: NodePatch | ((node: Node) => NodePatch), field: string): Promise<void> {
+    // A field that loses its focus because its nodes are gone changes nothing.
+    if (!ids.length) return;
     const steps = ids.map((id): Step => {
       const before = this.#known(id);
       const patch = typeof of === 'function' ? of(before) : of;

@@ -82,10 +82,16 @@ export class Paths {
     const [first, last] = [profile.samples[0], profile.samples.at(-1)];
     const radio = ends.map(({ id }) => this.plan.byId.get(id ?? '')?.radio.frequency_mhz).find((frequency) => frequency != null);
     const k_factor = this.plan.deployment?.environment.k_factor ?? K_FACTOR;
+    // A place does not share the name of a node at the other end.
+    const isShared = (end: Spot) => end.id === null && ends.every(({ name }) => name === end.name);
+    const nameOf = (end: Spot) => (isShared(end) ? (LETTERS.find((letter) => letter !== end.name) ?? end.name) : end.name);
     this.heights_agl_m = null;
     this.from = null;
     this.free = {
-      ends: ends.map((end, at) => ({ ...end, ground_msl_m: (at === 0 ? first : last)?.elevation_msl_m ?? 0 })) as [End, End],
+      ends: ends.map((end, at) => ({ ...end, name: nameOf(end), ground_msl_m: (at === 0 ? first : last)?.elevation_msl_m ?? 0 })) as [
+        End,
+        End,
+      ],
       azimuth_deg: profile.forward_azimuth_deg,
       effective_earth_radius_m: k_factor * EARTH_RADIUS_M,
       k_factor,
