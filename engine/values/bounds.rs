@@ -163,7 +163,7 @@ fn unexplained(value: &Value, key: &str, path: &str, error: &garde::Error) -> Ba
     BadValue::new(join(key, path), actual, allowed_by(error.message()))
 }
 
-/// What is allowed, by the message of a check, which may state what is wrong instead.
+/// Allowed lengths, by the message of a check; other messages as they are.
 fn allowed_by(message: &str) -> String {
     let after = |start: &str| message.strip_prefix(start);
     match (after("length is lower than "), after("length is greater than ")) {

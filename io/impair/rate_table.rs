@@ -252,7 +252,7 @@ fn ends(word: &str) -> impl Iterator<Item = &str> {
     starts.map(move |(_, (start, _))| &word[start..])
 }
 
-/// `true` for an amount that is no rate without its time: `kB`, `bytes`, and for packets.
+/// `true` for an amount, which gives a rate with its time alone: `kB`, `bytes`, and for packets.
 fn is_amount(word: &str) -> bool {
     let is_one = |word: &str| {
         let word = word.to_lowercase();

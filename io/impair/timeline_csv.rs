@@ -42,10 +42,10 @@ pub(super) fn read(
 
 fn check_columns(columns: &csv::StringRecord) -> Result<(), String> {
     if !columns.iter().any(|column| column == "at") {
-        let found = columns.iter().collect::<Vec<_>>().join(",");
-        let found: String = found.chars().take(40).collect();
+        let header = columns.iter().collect::<Vec<_>>().join(",");
+        let header: String = header.chars().take(40).collect();
         return Err(format!(
-            "missing column: found no \"at\" in {found:?}, allowed at and the fields that change then; \
+            "missing column: found no \"at\" in {header:?}, allowed at and the fields that change then; \
              or rates in two columns: seconds and Mbit/s"
         ));
     }

@@ -329,9 +329,10 @@ impl<K: Kernel> Shaper<K> {
         else {
             return;
         };
-        let read = Target::read_all(current);
+        let in_force = Target::read_all(current);
         let in_force = record.earlier.iter().find_map(|spec| {
-            let target = self.target(spec, current).ok().filter(|target| target.is_same(&read))?;
+            let target =
+                self.target(spec, current).ok().filter(|target| target.is_same(&in_force))?;
             Some(Requested { spec: spec.clone(), target })
         });
         if let Some(record) = self.records.get_mut(interface) {

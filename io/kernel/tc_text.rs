@@ -236,10 +236,10 @@ mod tests {
             let TcCommands { commands, omissions } =
                 tc_commands("eth0", &impairment, true).unwrap();
             assert!(commands[0].contains(words), "{words}: {commands:?}");
-            let named: Vec<_> =
+            let fields: Vec<_> =
                 omissions.iter().map(|text| reason.map(|part| text.contains(part))).collect();
             assert_eq!(
-                named,
+                fields,
                 reason.map(|_| Some(true)).into_iter().collect::<Vec<_>>(),
                 "{omissions:?}"
             );

@@ -71,8 +71,8 @@ impl Raw {
 
     /// True with this sample.
     pub fn has(&self, name: &str, ts_ms: u64, value: f64) -> bool {
-        let mut held = self.0.get(name).into_iter().flatten();
-        held.any(|other| same(&(ts_ms, value), other))
+        let mut samples = self.0.get(name).into_iter().flatten();
+        samples.any(|other| same(&(ts_ms, value), other))
     }
 
     /// True without a sample.

@@ -191,7 +191,7 @@ impl Warnings {
     fn rounded_rate(&mut self, rate: &Rate) {
         if !rate.bps.is_multiple_of(8) {
             let message = format!(
-                "the kernel counts whole bytes per second: {} bit/s is no multiple of 8",
+                "the kernel counts whole bytes per second: {} bit/s is not a multiple of 8",
                 rate.bps
             );
             self.add("rate_rounded", "rate.bps", message);

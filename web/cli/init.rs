@@ -149,7 +149,7 @@ impl Init {
         }
         let can_ask = std::io::stdin().is_terminal();
         // A radio that is named at fault ends the command before a question.
-        let named = self.radio.as_deref().map(known_radio).transpose()?;
+        let radio_option = self.radio.as_deref().map(known_radio).transpose()?;
         let (middle, middle_agl_m) = match &self.at {
             Some(place) => place::read(place)?,
             None if can_ask => {
@@ -162,7 +162,7 @@ impl Init {
                 return Err(Failure::Input(what.to_owned()));
             }
         };
-        let radio = match named {
+        let radio = match radio_option {
             Some(radio) => radio,
             None if can_ask && self.at.is_none() => {
                 asked(&mut std::io::stdin().lock(), "Radio", Some(RADIO), known_radio)?

@@ -223,11 +223,11 @@ paths:
 "#,
     )
     .unwrap();
-    let read = operation(&document, "on");
-    let properties = &read.params["properties"];
+    let get = operation(&document, "on");
+    let properties = &get.params["properties"];
     assert_eq!(properties["no"].get("pattern"), None, "{properties}");
     assert_eq!(properties["kind"]["pattern"], "^[a-z]+$");
     assert_eq!(properties["kind"]["enum"], json!(["yes", "off"]));
-    let call = call(&endpoint(read), &params(&json!({"no": "7", "kind": "off"}))).unwrap();
+    let call = call(&endpoint(get), &params(&json!({"no": "7", "kind": "off"}))).unwrap();
     assert_eq!(call.path, "/relays/7?kind=off");
 }

@@ -186,15 +186,15 @@ mod tests {
     #[test]
     fn lines_of_others_are_read_as_dnsmasq_does() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Reservations::at(folder.path());
+        let reservations = Reservations::at(folder.path());
         let own = "02:00:00:00:01:00".parse().unwrap();
         let one = Reservation { mac: own, ip: Ipv4Addr::new(10, 41, 0, 60), hostname: None };
-        kept.put(&one).unwrap();
+        reservations.put(&one).unwrap();
         let text = "# printers\n02:00:00:00:02:00,02:00:00:00:02:01, set:known,Printer,10.41.0.70,12h\n\
                     id:01:02,10.41.0.71,infinite # door\nlaptop,ignore\n";
         fs::write(folder.path().join("office"), text).unwrap();
         fs::write(folder.path().join(".office.swp"), "10.41.0.72\n").unwrap();
-        let lines = kept.foreign().unwrap();
+        let lines = reservations.foreign().unwrap();
         let [comment, printer, door, laptop] = lines.try_into().unwrap();
         assert_eq!(comment, HostLine::default());
         let macs: [HardwareAddress; 2] =
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn reservations_are_files_that_come_whole_and_go() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Reservations::at(folder.path());
+        let reservations = Reservations::at(folder.path());
         let one = Reservation {
             mac: "02:00:00:00:01:00".parse().unwrap(),
             ip: Ipv4Addr::new(10, 41, 0, 60),
@@ -223,19 +223,19 @@ mod tests {
             ip: Ipv4Addr::new(10, 41, 0, 61),
             hostname: None,
         };
-        kept.put(&one).unwrap();
-        kept.put(&two).unwrap();
+        reservations.put(&one).unwrap();
+        reservations.put(&two).unwrap();
         let moved = Reservation { ip: Ipv4Addr::new(10, 41, 0, 62), ..one.clone() };
-        kept.put(&moved).unwrap();
-        assert_eq!(kept.all().unwrap(), [two.clone(), moved]);
+        reservations.put(&moved).unwrap();
+        assert_eq!(reservations.all().unwrap(), [two.clone(), moved]);
         let text = fs::read_to_string(folder.path().join("02-00-00-00-01-00")).unwrap();
         assert_eq!(text, "02:00:00:00:01:00,10.41.0.62,hill\n");
-        assert!(kept.remove(one.mac).unwrap() && !kept.remove(one.mac).unwrap());
-        assert_eq!(kept.all().unwrap(), std::slice::from_ref(&two));
+        assert!(reservations.remove(one.mac).unwrap() && !reservations.remove(one.mac).unwrap());
+        assert_eq!(reservations.all().unwrap(), std::slice::from_ref(&two));
         let hostile =
             Reservation { hostname: Some("a\ndhcp-script=/bin/sh".to_owned()), ..two.clone() };
-        assert!(matches!(kept.put(&hostile), Err(ReadingError::Decode { .. })));
-        assert_eq!(kept.all().unwrap(), [two]);
+        assert!(matches!(reservations.put(&hostile), Err(ReadingError::Decode { .. })));
+        assert_eq!(reservations.all().unwrap(), [two]);
         assert!(Reservations::at(&folder.path().join("no")).all().unwrap_err().is_absent());
     }
 }

@@ -311,10 +311,10 @@ fn change_after_a_restart_differs_from_the_request_before_it() {
         shaper(&fake).await.apply("eth0", &requested).await.unwrap();
         let mut restarted = shaper(&fake).await;
         restarted.remember("eth0", vec![delayed(7), requested.clone()]);
-        let found = restarted.read("eth0").await.unwrap();
-        assert_eq!((found.impairment, found.divergence), (requested, vec![]));
+        let reading = restarted.read("eth0").await.unwrap();
+        assert_eq!((reading.impairment, reading.divergence), (requested, vec![]));
         let root = fake.qdiscs("eth0")[0].clone();
-        let gone = Request {
+        let removal = Request {
             verb: Verb::Delete,
             index: 0,
             handle: root.handle,
@@ -322,7 +322,7 @@ fn change_after_a_restart_differs_from_the_request_before_it() {
             kind: "netem",
             options: None,
         };
-        fake.send_foreign("eth0", &gone).unwrap();
+        fake.send_foreign("eth0", &removal).unwrap();
         let reading = restarted.read("eth0").await.unwrap();
         let kinds: Vec<_> = reading.divergence.iter().map(|item| item.kind).collect();
         assert_eq!(kinds, [DivergenceKind::Differs], "{reading:?}");

@@ -34,15 +34,15 @@ const CHANNELS_3_GHZ: std::ops::Range<f64> = 3_000.0..4_000.0;
 
 /// Frequency of the channel, MHz: a number, a text with its unit (`5.860 GHz`), or by the number of the channel.
 fn frequency_mhz(radio: &Value) -> Option<f64> {
-    let stated = number(&radio["freq"]).or_else(|| {
+    let frequency_mhz = number(&radio["freq"]).or_else(|| {
         let text = radio["freq"].as_str()?;
         with_unit(Quantity::Megahertz, text)
     });
     let channel = number(&radio["channel"]);
     let at_3_ghz = channel.filter(|mhz| CHANNELS_3_GHZ.contains(mhz));
     let at_5_ghz = channel.filter(|number| CHANNELS_5_GHZ.contains(number));
-    let stated = at_3_ghz.or(stated.filter(|mhz| *mhz > 0.0));
-    stated.or(at_5_ghz.map(|number| 5_000.0 + 5.0 * number))
+    let frequency_mhz = at_3_ghz.or(frequency_mhz.filter(|mhz| *mhz > 0.0));
+    frequency_mhz.or(at_5_ghz.map(|number| 5_000.0 + 5.0 * number))
 }
 
 /// The radio of a node: frequency and width of the channel in MHz; gain, beamwidth and direction of the antenna, and its

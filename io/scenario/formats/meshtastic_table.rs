@@ -71,8 +71,8 @@ fn id_of(key: Option<&String>, node: &Value) -> Option<String> {
     if let Some(key) = key.filter(|key| key.starts_with('!')) {
         return Some(key.clone());
     }
-    let stated = text(&node["num"]).or_else(|| text(&node["node_id"]));
-    of_number(&stated.or(key.cloned())?)
+    let number = text(&node["num"]).or_else(|| text(&node["node_id"]));
+    of_number(&number.or(key.cloned())?)
 }
 
 /// The id of a number.

@@ -36,9 +36,9 @@ impl Accounts {
     pub fn named_in_any_case(&self, username: &str) -> Option<(AccountId, &Arc<Account>)> {
         let in_any_case = || {
             let mut accounts = self.by_id.iter();
-            let found =
+            let entry =
                 accounts.find(|(_, account)| account.username.eq_ignore_ascii_case(username));
-            found.map(|(id, account)| (*id, account))
+            entry.map(|(id, account)| (*id, account))
         };
         self.named(username).or_else(in_any_case)
     }

@@ -83,7 +83,7 @@ fn is_metric(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(letter)
 }
 
-/// Refuses a text that is no JSON pointer (RFC 6901): nothing is at such a place.
+/// Refuses a text other than a JSON pointer (RFC 6901): nothing is at such a place.
 fn check_pointer(key: String, text: &str) -> Result<(), Refusal> {
     match text.is_empty() || text.starts_with('/') {
         true => Ok(()),

@@ -101,11 +101,11 @@ impl Recorded for RecordUpsSamples {
 fn newest(samples: Vec<UpsSample>, before: Option<&Ups>) -> Option<UpsSample> {
     let earlier = before.map(|before| &before.latest);
     let with_status = samples.iter().chain(earlier).filter(|sample| !sample.status.is_empty());
-    let known = with_status.max_by_key(|sample| sample.ts_ms);
-    let known = known.map(|sample| sample.status.clone()).unwrap_or_default();
+    let last = with_status.max_by_key(|sample| sample.ts_ms);
+    let last = last.map(|sample| sample.status.clone()).unwrap_or_default();
     let mut newest = samples.into_iter().max_by_key(|sample| sample.ts_ms)?;
     if newest.status.is_empty() {
-        newest.status = known;
+        newest.status = last;
     }
     Some(newest)
 }

@@ -12,6 +12,7 @@ mod losses;
 pub mod placement;
 mod site;
 mod terms;
+mod window;
 
 pub use cell::{Cell, Flags};
 pub use evaluate::{
@@ -21,9 +22,10 @@ pub use evaluate::{
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use known::{KNOWN_ERROR_DB, KnownCounts, KnownFlags, KnownLoss};
 pub use layer::{
-    Detail, Layer, LayerCell, NO_DATA, NO_POWER, ServingPower, Window, evaluate_layer,
-    evaluate_layer_by, hundredths,
+    Detail, Layer, LayerCell, NO_DATA, NO_POWER, ServingPower, evaluate_layer, evaluate_layer_by,
+    hundredths,
 };
 pub use losses::LossSource;
 pub use site::{CoverageRequest, CoverageSite, Sampling};
 pub use terms::{Cubic, NoTerms, RowTerms, SiteTerms, TERMS_RADIUS_MAX_M};
+pub use window::Window;

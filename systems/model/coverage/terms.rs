@@ -8,8 +8,8 @@ use groundwave_propagation::itm::PlainConstants;
 use groundwave_propagation::numeric::{Kernel, vectorised};
 
 use super::grid::Grid;
-use super::layer::Window;
 use super::site::{CoverageSite, Fineness};
+use super::window::Window;
 use crate::radio::MarginTerms;
 use crate::terrain::GeoPoint;
 use crate::terrain::short::{self, Parallel, geodesic};

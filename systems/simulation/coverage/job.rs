@@ -217,11 +217,11 @@ fn evaluate_due_rows(
     let evaluation = |site| Evaluation { site, terrain, grid };
     let evaluations: Vec<_> = sites.iter().map(evaluation).collect();
     let columns = grid.columns();
-    let known = match (&source, &mut engine_use) {
+    let losses = match (&source, &mut engine_use) {
         (Some(source), Some(engine_use)) => {
             let block = Block { row: first, column: 0, rows, columns };
-            let losses = losses_of(&*source.0, &evaluations, block);
-            losses.map_err(|reason| engine_use.note(reason)).ok()
+            let of_block = losses_of(&*source.0, &evaluations, block);
+            of_block.map_err(|reason| engine_use.note(reason)).ok()
         }
         _ => None,
     };
@@ -242,7 +242,7 @@ fn evaluate_due_rows(
         }
         let places = (wanted.start - start) as usize..(wanted.end - start) as usize;
         let (cells, servers) = (&mut cells[places.clone()], &mut servers[places]);
-        match &known {
+        match &losses {
             None => best_of(&evaluations, wanted.start, cells, servers),
             Some(losses) => {
                 let places = (wanted.start - due.start) as usize..(wanted.end - due.start) as usize;
@@ -338,8 +338,8 @@ fn margin_db(cell: &Cell) -> f64 {
     if cell.has_data() { cell.link_margin_db } else { f64::NEG_INFINITY }
 }
 
-/// True if a cell takes the place of another, of a site before it: a cell without an answer is below all others, and NaN
-/// is no margin.
+/// True if a cell takes the place of another, of a site before it: a cell without an answer is below all others, and a
+/// margin of NaN never counts.
 fn is_better(cell: &Cell, before: &Cell) -> bool {
     cell.has_data() && (!before.has_data() || cell.link_margin_db > before.link_margin_db)
 }

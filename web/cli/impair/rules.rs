@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(rules[2].selector.to_string(), "dscp 2");
         let alone = rule("dscp 3", None, false, true).add(&lossy, lossy.clone()).unwrap();
         assert_eq!(names(&alone), ["rule1"]);
-        let left = without(&state, &state, "ssh-to").unwrap();
-        assert_eq!(names(&left), ["ssh-from", "rule1", "bulk"]);
+        let rest = without(&state, &state, "ssh-to").unwrap();
+        assert_eq!(names(&rest), ["ssh-from", "rule1", "bulk"]);
         assert_eq!(without(&alone, &alone, "rule1").unwrap(), lossy);
         let error = text(without(&lossy, &state, "bulk"));
         assert!(error.contains("found \"bulk\", which a lease sets"), "{error}");

@@ -104,7 +104,7 @@ mod tests {
             sent_with: None,
         };
         let output = "psk=canary-1 text=hello 12 canary-1".to_owned();
-        let shown = without_secrets(output, &command, &vault);
-        assert_eq!(shown, "psk=(set) text=hello 12 (set)");
+        let text = without_secrets(output, &command, &vault);
+        assert_eq!(text, "psk=(set) text=hello 12 (set)");
     }
 }

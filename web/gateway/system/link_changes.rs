@@ -86,13 +86,13 @@ mod tests {
         };
         changes.compare([(ends(2), Stale), (ends(5), Up)].into(), "now");
         let of = |change: &Value| (change["from"].clone(), change["to"].clone());
-        let seen: Vec<_> = changes.waiting.iter().map(of).collect();
+        let pairs: Vec<_> = changes.waiting.iter().map(of).collect();
         let expected = [
             (json!("up"), json!("stale")),
             (Value::Null, json!("up")),
             (json!("up"), json!("down")),
         ];
-        assert_eq!(seen, expected);
+        assert_eq!(pairs, expected);
         assert_eq!(changes.waiting[2]["peer_id"], json!(NodeId::from_u128(3)));
         changes.waiting.clear();
         changes.compare([(ends(2), Stale), (ends(5), Up)].into(), "now");

@@ -354,22 +354,22 @@ fn evaluate_stale_layer(
     dirty.0.push(layer.window);
     let detail = if interference.is_some() { Detail::Deciles } else { Detail::Power };
     let (setup, grid, terrain) = (&transmitter.setup, &raster.0, &*ground.0);
-    let known = match (&source, &mut engine_use) {
+    let approximate = match (&source, &mut engine_use) {
         (Some(source), Some(engine_use)) => {
-            let known = match detail {
+            let outcome = match detail {
                 Detail::Power => evaluate_layer_by(&*source.0, setup, grid, terrain),
                 Detail::Deciles => Err("interference counts".to_owned()),
             };
-            let known = known.map_err(|reason| engine_use.note(reason)).ok();
-            known.map(|(layer, counts)| {
+            let outcome = outcome.map_err(|reason| engine_use.note(reason)).ok();
+            outcome.map(|(layer, counts)| {
                 engine_use.counts.add(counts);
                 layer
             })
         }
         _ => None,
     };
-    fresh.0 = known.is_some().then_some(entity);
-    *layer = known.unwrap_or_else(|| evaluate_layer(setup, grid, terrain, detail));
+    fresh.0 = approximate.is_some().then_some(entity);
+    *layer = approximate.unwrap_or_else(|| evaluate_layer(setup, grid, terrain, detail));
     dirty.0.push(layer.window);
     progress.evaluated_cells += layer.window.len();
     progress.stale -= 1;
