@@ -129,7 +129,7 @@ fn coordinates_out_of_range_are_refused_with_the_range() {
         refusal(&groundwave(&["profile", "57.7,11.9", place]));
     }
     let error = refusal(&groundwave(&["link", "57.7,11.9,nan", "57.8,11.9"]));
-    assert!(error.contains("height_agl_m"), "{error}");
+    assert!(error.contains("height above ground"), "{error}");
     let error = refusal(&groundwave(&["link", "57.7,11.9", "57.8,11.9", "--radio", "walkie"]));
     assert!(error.contains("walkie") && error.contains("wifi_5g_mesh"), "{error}");
     refusal(&groundwave(&["link", "57.7,11.9", "57.8,11.9", "--frequency-mhz", "nan"]));

@@ -1,21 +1,37 @@
 //! Dijkstra's algorithm (E. W. Dijkstra, "A note on two problems in connexion with graphs", 1959)
 //! with a binary heap, over any metric whose cost only grows.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::graph::{Edge, Graph};
 use super::metric::{Cost, Metric};
 
-/// The best walks from one node to all.
+/// The best walks from one node of a graph to all.
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct Tree<'a> {
+    graph: &'a Graph,
     source: usize,
-    /// For each node the node before it and the edge taken; `None` where unreached.
-    before: Vec<Option<(usize, Edge)>>,
+    before: Vec<Step>,
 }
 
-impl Tree {
+/// Last step of the best walk to a node: the node before it, and the place of the edge among its edges.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    from: u32,
+    edge: u32,
+}
+
+impl Step {
+    /// That of a node which is out of reach.
+    const NONE: Self = Self { from: u32::MAX, edge: u32::MAX };
+
+    fn is_none(self) -> bool {
+        self.from == u32::MAX
+    }
+}
+
+impl Tree<'_> {
     /// The hops to `target`, each with the node it leaves; empty when it is the source, `None`
     /// when it is out of reach.
     #[must_use]
@@ -23,8 +39,12 @@ impl Tree {
         let mut hops = Vec::new();
         let mut at = target;
         while at != self.source {
-            let (from, edge) = self.before[at]?;
-            hops.push((from, edge));
+            let step = self.before[at];
+            if step.is_none() {
+                return None;
+            }
+            let from = step.from as usize;
+            hops.push((from, self.graph.out(from)[step.edge as usize]));
             at = from;
         }
         hops.reverse();
@@ -32,28 +52,13 @@ impl Tree {
     }
 }
 
-/// A node waiting to be settled; the heap gives the cheapest, of equals the lowest.
-struct Waiting {
-    cost: Cost,
-    node: usize,
-}
+/// A node that waits to be settled, by cost. Bits of numbers of at least 0 have the order of these, and whole numbers are
+/// compared faster.
+type Waiting = Reverse<([u64; 2], u32)>;
 
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.cost.total_cmp(&self.cost).then(other.node.cmp(&self.node))
-    }
+fn waiting(cost: Cost, node: u32) -> Waiting {
+    Reverse(([cost.first, cost.second].map(f64::to_bits), node))
 }
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for Waiting {}
 
 /// The best walks from `source` under `metric`, over edges that `admit`. Ties go to the walk whose
 /// last step comes from the lower node, so that equal inputs give equal routes. Stops early once
@@ -68,35 +73,36 @@ pub fn shortest(
     target: Option<usize>,
     metric: Metric,
     admit: impl Fn(&Edge) -> bool,
-) -> Tree {
+) -> Tree<'_> {
     let count = graph.nodes().len();
     assert!(source < count, "the source is a node of the graph");
-    let mut before: Vec<Option<(usize, Edge)>> = vec![None; count];
-    let mut best: Vec<Option<Cost>> = vec![None; count];
+    let mut before = vec![Step::NONE; count];
+    let mut best = vec![Cost::ZERO; count];
     let mut settled = vec![false; count];
-    let mut waiting = BinaryHeap::new();
-    best[source] = Some(Cost::ZERO);
-    waiting.push(Waiting { cost: Cost::ZERO, node: source });
-    while let Some(Waiting { cost, node }) = waiting.pop() {
-        if std::mem::replace(&mut settled[node], true) {
+    let mut heap = BinaryHeap::from([waiting(Cost::ZERO, source as u32)]);
+    while let Some(Reverse((cost, node))) = heap.pop() {
+        let from = node as usize;
+        if std::mem::replace(&mut settled[from], true) {
             continue;
         }
-        if Some(node) == target {
+        if Some(from) == target {
             break;
         }
-        for edge in graph.out(node).iter().filter(|edge| admit(edge)) {
-            if settled[edge.to] {
+        let [first, second] = cost.map(f64::from_bits);
+        let cost = Cost { first, second };
+        for (place, edge) in (0..).zip(graph.out(from)) {
+            if settled[edge.to] || !admit(edge) {
                 continue;
             }
             let cost = metric.extend(cost, edge);
-            let order = best[edge.to].map_or(Ordering::Less, |other| cost.total_cmp(&other));
-            let lower = before[edge.to].is_some_and(|(from, _)| node < from);
-            if order.is_lt() || (order.is_eq() && lower) {
-                best[edge.to] = Some(cost);
-                before[edge.to] = Some((node, *edge));
-                waiting.push(Waiting { cost, node: edge.to });
+            let (step, other) = (&mut before[edge.to], &mut best[edge.to]);
+            let order = cost.total_cmp(other);
+            if step.is_none() || order.is_lt() || (order.is_eq() && node < step.from) {
+                *step = Step { from: node, edge: place };
+                *other = cost;
+                heap.push(waiting(cost, edge.to as u32));
             }
         }
     }
-    Tree { source, before }
+    Tree { graph, source, before }
 }

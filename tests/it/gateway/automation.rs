@@ -314,14 +314,14 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_none_of_them_up() {
         };
         let mut flow = webhook(&format!("flow {number}"), target);
         flow["steps"][0] =
-            step("go", "trigger", "sensor_value", json!({ "metric": "gateway.test" }));
+            step("go", "trigger", "sensor_value", json!({ "metric": "gateway.disk_used_pct" }));
         let high = step("high", "condition", "threshold", json!({ "op": "gt", "value": 1 }));
         flow["steps"].as_array_mut().unwrap().push(high);
         flow["edges"] = json!([{ "from": "go", "to": "high" }, { "from": "high", "to": "act" }]);
         create(&bench, &operator, &flow);
     }
     let (_, node, _) = bench.node(7);
-    let readings = BTreeMap::from([("gateway.test".to_owned(), 2.0)]);
+    let readings = BTreeMap::from([("gateway.disk_used_pct".to_owned(), 2.0)]);
     let answer = bench.gateway.world.submit(ObserveGateway { readings });
     bench.runtime.block_on(answer).unwrap();
     let states = || {
