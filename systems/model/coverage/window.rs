@@ -56,6 +56,19 @@ impl Window {
         self.len() == 0
     }
 
+    /// The cells that lie in another window as well.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        let both = |[first, count]: [u32; 2], [other_first, other_count]: [u32; 2]| {
+            let begin = first.max(other_first);
+            [begin, (first + count).min(other_first + other_count).saturating_sub(begin)]
+        };
+        let [row, rows] = both([self.row, self.rows], [other.row, other.rows]);
+        let columns = [self.column, self.columns];
+        let [column, columns] = both(columns, [other.column, other.columns]);
+        Self { row, column, rows, columns }
+    }
+
     /// True if a cell of the grid lies in it.
     #[must_use]
     pub fn contains(&self, row: u32, column: u32) -> bool {

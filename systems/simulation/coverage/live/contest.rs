@@ -48,7 +48,7 @@ pub(super) fn settle_contests(
 
 /// Ascending index of the cells in which two layers have nearly one margin.
 fn near(one: &Layer, other: &Layer, grid: &Grid) -> Vec<u32> {
-    let Window { row, column, rows, columns } = one.window;
+    let Window { row, column, rows, columns } = one.window.intersection(other.window);
     let places = (row..row + rows)
         .flat_map(|row| (column..column + columns).map(move |column| [row, column]));
     let is_near = |[row, column]: &[u32; 2]| {
